@@ -1,0 +1,2 @@
+//! Values, objects and the heap that holds them: what the language, the store and the merge have in common.
+//! Pure: no disk, clock, process or randomness.

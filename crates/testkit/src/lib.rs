@@ -1,0 +1,1 @@
+//! What tests of every crate share: seeded generators and golden files. A dev-dependency only.

@@ -1,0 +1,3 @@
+//! The gate: formatting, lints, tidiness, tests and benchmarks.
+
+fn main() {}
