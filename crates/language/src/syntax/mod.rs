@@ -1,0 +1,38 @@
+//! The syntax of Io: from source text to a flat tree of messages, and back to text.
+//!
+//! The stages are files: `lexer` cuts text into tokens, `parser` builds message chains from them, `shuffle` moves the
+//! operands of operators into their argument lists, `print` writes a tree as Io source again, `format` tidies source
+//! that a person wrote, `complete` tells a prompt whether to ask for another line.
+//!
+//! Nothing here recurses on the native stack, whatever the nesting of the input, and nothing takes more than linear
+//! time. Nothing here knows of objects, slots or evaluation, and nothing here touches the host.
+
+mod complete;
+mod error;
+mod escape;
+mod format;
+mod lexer;
+mod operators;
+mod parser;
+mod position;
+mod print;
+mod shuffle;
+mod token;
+mod tree;
+
+pub use complete::{Completeness, is_complete};
+pub use error::SyntaxError;
+pub use escape::{escape, quote, unescape};
+pub use format::format;
+pub use operators::OperatorTable;
+pub use print::print;
+pub use shuffle::shuffle;
+pub use tree::{Literal, Node, NodeId, Tree};
+
+/// Parses source and shuffles its operators. A source without any message gives the single message `nil`.
+pub fn parse<'s>(source: &'s str, table: &OperatorTable) -> Result<Tree<'s>, SyntaxError> {
+    let mut tree = parser::parse_chains(source)?;
+    let root = tree.root;
+    shuffle(&mut tree, root, table).map_err(|fault| fault.located_in(source))?;
+    Ok(tree)
+}
