@@ -1,2 +1,23 @@
 //! Values, objects and the heap that holds them: what the language, the store and the merge have in common.
 //! Pure: no disk, clock, process or randomness.
+//!
+//! - `value`: a number or a handle in one word
+//! - `object`, `shape`: one object; the slot names and protos that objects share
+//! - `heap`: allocation and the barrier that every write passes; `collect`, `lookup`, `symbol` are its chapters
+//! - `sequence`: text, bytes and vectors
+
+mod collect;
+mod heap;
+mod lookup;
+mod object;
+pub mod sequence;
+mod shape;
+mod symbol;
+mod value;
+
+pub use collect::Collected;
+pub use heap::{Barrier, Heap, Part, Usage};
+pub use object::{Data, Foreign, Kind, Map, Object, Place, flag};
+pub use shape::{Shape, ShapeId, Shapes};
+pub use thin_vec::{ThinVec, thin_vec};
+pub use value::{Handle, Symbol, Value};

@@ -1,0 +1,291 @@
+//! Walks message chains: literals, lookup, arguments. Owns the order of evaluation and the count of fuel: one for each
+//! message.
+
+use super::frame::{Frame, Kind, Phase};
+use crate::message::{self, field};
+use crate::primitives::{Args, Eagerness};
+use crate::signal::{Halt, Outcome, Signal};
+use crate::vm::Vm;
+use object::{Data, Handle, Kind as ObjectKind, Value, flag};
+
+/// What a name led to.
+pub(crate) struct Found {
+    pub value: Value,
+    /// Who has the slot.
+    pub holder: Handle,
+    /// Who receives the message: locals hand on to their `self`.
+    pub target: Value,
+}
+
+impl Vm {
+    /// Takes the next slice of fuel, looking at interrupts and memory on the way.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn refuel(&mut self) -> Result<(), Signal> {
+        if self.interrupt.take() {
+            return Err(Halt::Interrupted.into());
+        }
+        if !self.tank.refill() {
+            return Err(Halt::Fuel { limit: self.tank.limit.unwrap_or(0) }.into());
+        }
+        Ok(())
+    }
+
+    /// Collects if it is time to. Only between messages: a primitive's values are not known to the collector.
+    #[inline(always)]
+    pub(crate) fn safepoint(&mut self) -> Result<(), Signal> {
+        if self.heap.collection_due() || self.over_memory() {
+            self.collect_or_halt()?;
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn over_memory(&self) -> bool {
+        matches!(self.limits.memory_bytes, Some(limit) if self.heap.usage().bytes as u64 > limit)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn collect_or_halt(&mut self) -> Result<(), Signal> {
+        self.collect();
+        self.check_memory(0)
+    }
+
+    pub(crate) fn check_memory(&self, more_bytes: usize) -> Result<(), Signal> {
+        let used_bytes = (self.heap.usage().bytes as u64).saturating_add(more_bytes as u64);
+        match self.limits.memory_bytes {
+            Some(limit_bytes) if used_bytes > limit_bytes => Err(Halt::Memory { used_bytes, limit_bytes }.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Goes on with the frame on top, which is ready.
+    pub(crate) fn advance(&mut self) -> Outcome {
+        loop {
+            let frame = self.top();
+            if let Kind::Native(native) = frame.kind {
+                return self.step(native, Value::ABSENT);
+            }
+            let (message, target, locals) = (frame.message, frame.target, frame.locals);
+            self.safepoint()?;
+            let record = self.heap.record(message);
+            let literal = record[field::LITERAL];
+            let value = if !literal.is_absent() {
+                self.charge(1)?;
+                literal
+            } else if message::name(&self.heap, message) == self.names.semicolon {
+                self.top().start
+            } else {
+                self.charge(1)?;
+                match self.begin_send(message, target, locals) {
+                    Ok(value) => {
+                        let base = self.top().base as usize;
+                        self.stack.values.truncate(base);
+                        value
+                    }
+                    Err(signal) => return Err(signal),
+                }
+            };
+            match message::next(&self.heap, message) {
+                Some(next) => {
+                    let frame = self.top();
+                    frame.target = value;
+                    frame.message = next;
+                    frame.phase = Phase::Ready;
+                }
+                None => return self.finish_chain(value),
+            }
+        }
+    }
+
+    /// The present message has its value: on to the next.
+    #[inline]
+    pub(crate) fn proceed(&mut self, value: Value) -> Outcome {
+        let frame = self.stack.frames.last_mut().expect("a running machine has a frame");
+        self.stack.values.truncate(frame.base as usize);
+        match message::next(&self.heap, frame.message) {
+            Some(next) => {
+                frame.target = value;
+                frame.message = next;
+                frame.phase = Phase::Ready;
+                Err(Signal::Entered)
+            }
+            None => self.finish_chain(value),
+        }
+    }
+
+    #[inline]
+    fn finish_chain(&mut self, value: Value) -> Outcome {
+        let frame = self.pop_frame();
+        if frame.is_activation() { self.end_activation(&frame, value) } else { Ok(value) }
+    }
+
+    /// Sends the present message of the chain on top.
+    fn begin_send(&mut self, message: Handle, target: Value, locals: Value) -> Outcome {
+        let name = message::name(&self.heap, message);
+        let Some(found) = self.look_up(target, name) else { return self.not_found(message, target, locals) };
+        self.use_found(found, message, locals)
+    }
+
+    /// Does with what was found what its kind asks for: activates it, or is it.
+    pub(crate) fn use_found(&mut self, found: Found, message: Handle, locals: Value) -> Outcome {
+        let Some(callee) = found.value.as_handle() else { return Ok(found.value) };
+        let object = self.heap.object(callee);
+        if !object.has(flag::ACTIVATABLE) {
+            return Ok(found.value);
+        }
+        match (object.kind(), object.data()) {
+            (ObjectKind::Primitive, Data::Primitive(index)) => {
+                let primitive = &self.primitives[*index as usize];
+                match primitive.eagerness {
+                    Eagerness::Lazy => {
+                        let function = primitive.function.clone();
+                        let at = self.stack.values.len();
+                        self.top().phase = Phase::Result;
+                        let holder = found.holder;
+                        function.call(self, Args { target: found.target, at, count: 0, message, locals, holder })
+                    }
+                    Eagerness::Eager(most) => self.begin_arguments(found, callee, message, most as usize),
+                }
+            }
+            (ObjectKind::Block, Data::Record(fields)) => {
+                let most = fields.len().saturating_sub(crate::block::field::ARGUMENT_NAMES);
+                self.begin_arguments(found, callee, message, most)
+            }
+            (ObjectKind::Message, _) => {
+                self.top().phase = Phase::Result;
+                self.push_chain(callee, found.target, found.target);
+                Err(Signal::Entered)
+            }
+            _ => self.activate_by_slot(found, callee, message, locals),
+        }
+    }
+
+    /// An activatable object of no special kind answers with its `activate` slot.
+    fn activate_by_slot(&mut self, found: Found, callee: Handle, message: Handle, locals: Value) -> Outcome {
+        match self.heap.find(callee, self.names.activate) {
+            Some(place) => {
+                let value = self.heap.value_at(place);
+                self.use_found(Found { value, holder: place.holder, target: found.target }, message, locals)
+            }
+            None => Ok(found.value),
+        }
+    }
+
+    #[inline]
+    fn begin_arguments(&mut self, found: Found, callee: Handle, message: Handle, most: usize) -> Outcome {
+        let frame = self.stack.frames.last_mut().expect("a running machine has a frame");
+        frame.callee = callee;
+        frame.holder = found.holder;
+        frame.phase = Phase::Argument;
+        self.stack.values.truncate(frame.base as usize);
+        self.stack.values.push(found.target);
+        let wanted = most.min(message::argument_count(&self.heap, message));
+        self.gather_arguments(wanted)
+    }
+
+    /// An argument's value was pushed: on to the next, or to the call.
+    pub(crate) fn continue_arguments(&mut self) -> Outcome {
+        let Frame { callee, message, .. } = *self.top();
+        let most = self.most_arguments(callee);
+        let wanted = most.min(message::argument_count(&self.heap, message));
+        match self.gather_arguments(wanted) {
+            Ok(value) => self.proceed(value),
+            Err(signal) => Err(signal),
+        }
+    }
+
+    fn most_arguments(&self, callee: Handle) -> usize {
+        match self.heap.object(callee).data() {
+            Data::Primitive(index) => match self.primitives[*index as usize].eagerness {
+                Eagerness::Eager(most) => most as usize,
+                Eagerness::Lazy => 0,
+            },
+            Data::Record(fields) => fields.len().saturating_sub(crate::block::field::ARGUMENT_NAMES),
+            _ => 0,
+        }
+    }
+
+    /// Evaluates arguments until `wanted` values lie behind the target, then calls.
+    fn gather_arguments(&mut self, wanted: usize) -> Outcome {
+        loop {
+            let frame = *self.top();
+            let done = self.stack.values.len() - frame.base as usize - 1;
+            if done >= wanted {
+                return self.invoke(frame);
+            }
+            let Some(argument) = message::argument(&self.heap, frame.message, done) else {
+                return self.invoke(frame);
+            };
+            // A lone literal needs no frame.
+            match message::literal(&self.heap, argument) {
+                Some(value) if message::next(&self.heap, argument).is_none() => {
+                    self.charge(1)?;
+                    self.stack.values.push(value);
+                }
+                _ => {
+                    self.push_chain(argument, frame.locals, frame.locals);
+                    return Err(Signal::Entered);
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn invoke(&mut self, frame: Frame) -> Outcome {
+        self.top().phase = Phase::Result;
+        let at = frame.base as usize + 1;
+        let count = self.stack.values.len() - at;
+        let target = self.stack.values[at - 1];
+        let (message, locals, holder) = (frame.message, frame.locals, frame.holder);
+        let args = Args { target, at, count, message, locals, holder };
+        self.call_with_arguments(frame.callee, args)
+    }
+
+    // ---- lookup
+
+    /// What `name` leads to from `target`. Locals hand on to their `self`, so that a method sees its receiver's slots.
+    #[inline]
+    pub(crate) fn look_up(&mut self, target: Value, name: Handle) -> Option<Found> {
+        let mut target = target;
+        loop {
+            let handle = self.handle_of(target);
+            if let Some(place) = self.heap.find(handle, name) {
+                return Some(Found { value: self.heap.value_at(place), holder: place.holder, target });
+            }
+            if self.heap.kind(handle) != ObjectKind::Locals {
+                return None;
+            }
+            match self.heap.own_slot(handle, self.names.self_) {
+                Some(next) if next != target => target = next,
+                _ => return None,
+            }
+        }
+    }
+
+    /// No slot has the message's name: `forward`, or an exception.
+    #[cold]
+    fn not_found(&mut self, message: Handle, target: Value, locals: Value) -> Outcome {
+        let mut target = target;
+        // Locals are skipped to what they stand for, as lookup did.
+        while let Some(handle) = target.as_handle()
+            && self.heap.kind(handle) == ObjectKind::Locals
+            && let Some(next) = self.heap.own_slot(handle, self.names.self_)
+            && next != target
+        {
+            target = next;
+        }
+        match self.look_up(target, self.names.forward) {
+            Some(found) => self.use_found(found, message, locals),
+            None => Err(self.raise_not_found(message, target)),
+        }
+    }
+
+    pub(crate) fn raise_not_found(&mut self, message: Handle, target: Value) -> Signal {
+        let name = message::name(&self.heap, message);
+        let name = self.heap.symbol_text(name).into_owned();
+        let type_name = self.type_name(target);
+        self.raise(format!("{type_name} does not respond to '{name}'"))
+    }
+}

@@ -1,0 +1,179 @@
+//! Frames and stacks: where a running program is. Owns their layout.
+//!
+//! A frame names a message, a position in it and the locals it is evaluated in, all of them objects or plain numbers,
+//! so that a suspended stack can be saved and taken up again elsewhere.
+
+use object::{Foreign, Handle, Value};
+use std::any::Any;
+
+/// What a frame is in the middle of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// A chain of messages; `message` is the present one, `target` what it is sent to.
+    Chain,
+    /// A primitive that evaluates messages; its state is on the value stack from `base`.
+    Native(Native),
+    /// The way back to the embedder.
+    Host,
+}
+
+/// Where a chain frame stands with its present message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Phase {
+    /// About to send it.
+    Ready,
+    /// Evaluating an argument: those done are on the value stack, behind the target.
+    Argument,
+    /// Waiting for what it activated.
+    Result,
+    /// A native frame's own count.
+    Step(u32),
+}
+
+/// Primitives that call back into the program, each a state machine in `primitives`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+#[repr(u8)]
+pub enum Native {
+    If,
+    While,
+    Loop,
+    For,
+    Repeat,
+    Foreach,
+    /// Catches exceptions.
+    Try,
+    /// Catches stops, and answers which.
+    StopStatus,
+    LexicalDo,
+    EvaluateArguments,
+    Write,
+    /// Waits, then answers its receiver.
+    AnswerTarget,
+    /// The bottom of a coroutine's stack.
+    Coroutine,
+    SortBy,
+    AtIfAbsentPut,
+}
+
+/// Single bits of a frame.
+pub mod frame_flag {
+    /// The frame of a block's body: `return` ends here.
+    pub const ACTIVATION: u8 = 1;
+    /// An activation that hands stops on to its caller.
+    pub const PASSES_STOPS: u8 = 2;
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Frame {
+    pub kind: Kind,
+    pub phase: Phase,
+    pub flags: u8,
+    /// Index on the value stack of the frame's first value; for a chain in `Argument`, of the target.
+    pub base: u32,
+    pub message: Handle,
+    /// The primitive or block that `message` found, while its arguments are evaluated; nil handle otherwise.
+    pub callee: Handle,
+    /// The object that has the slot that `callee` came from.
+    pub holder: Handle,
+    /// The block, in an activation.
+    pub block: Handle,
+    pub target: Value,
+    /// What the chain began with, and begins with again after each semicolon.
+    pub start: Value,
+    pub locals: Value,
+}
+
+const NOTHING: Handle = Handle(0);
+
+impl Frame {
+    pub fn chain(message: Handle, target: Value, locals: Value, base: usize) -> Frame {
+        Frame {
+            kind: Kind::Chain,
+            phase: Phase::Ready,
+            flags: 0,
+            base: base as u32,
+            message,
+            callee: NOTHING,
+            holder: NOTHING,
+            block: NOTHING,
+            target,
+            start: target,
+            locals,
+        }
+    }
+
+    pub fn native(native: Native, message: Handle, target: Value, locals: Value, base: usize) -> Frame {
+        Frame { kind: Kind::Native(native), phase: Phase::Step(0), ..Frame::chain(message, target, locals, base) }
+    }
+
+    pub fn host(base: usize) -> Frame {
+        Frame { kind: Kind::Host, ..Frame::chain(NOTHING, Value::NIL, Value::NIL, base) }
+    }
+
+    pub fn is_activation(&self) -> bool {
+        self.flags & frame_flag::ACTIVATION != 0
+    }
+
+    pub fn trace(&self, visit: &mut dyn FnMut(Value)) {
+        for handle in [self.message, self.callee, self.holder, self.block] {
+            visit(Value::object(handle));
+        }
+        for value in [self.target, self.start, self.locals] {
+            visit(value);
+        }
+    }
+}
+
+/// The stack of one coroutine.
+#[derive(Default)]
+pub struct Stack {
+    pub frames: Vec<Frame>,
+    pub values: Vec<Value>,
+    /// Block activations on this stack.
+    pub depth: usize,
+}
+
+impl Stack {
+    pub fn trace(&self, visit: &mut dyn FnMut(Value)) {
+        self.frames.iter().for_each(|frame| frame.trace(visit));
+        self.values.iter().for_each(|&value| visit(value));
+    }
+}
+
+/// A coroutine that is not running: its stack, or none before it began and after it ended.
+#[derive(Default)]
+pub struct Suspended {
+    pub stack: Option<Stack>,
+    pub finished: bool,
+}
+
+impl Foreign for Suspended {
+    fn trace(&self, visit: &mut dyn FnMut(Value)) {
+        if let Some(stack) = &self.stack {
+            stack.trace(visit);
+        }
+    }
+
+    fn logical_bytes(&self) -> usize {
+        // A bound, not a count: suspended stacks grow and shrink while they run.
+        256
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_stays_small() {
+        assert!(size_of::<Frame>() <= 64, "{}", size_of::<Frame>());
+    }
+}

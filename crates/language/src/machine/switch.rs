@@ -1,0 +1,85 @@
+//! Coroutines: leaving one stack for another. Owns where a coroutine goes when it ends.
+
+use super::frame::{Frame, Native, Stack, Suspended};
+use crate::signal::{Outcome, Signal};
+use crate::vm::Vm;
+use object::{Handle, Kind, Value};
+
+impl Vm {
+    /// Leaves the running coroutine as it is and goes on in another.
+    pub(crate) fn switch_to(&mut self, coroutine: Handle, value: Value) -> Outcome {
+        if coroutine == self.current {
+            return Ok(value);
+        }
+        let stack = std::mem::take(&mut self.stack);
+        if let Some(suspended) = self.heap.foreign_mut::<Suspended>(self.current)
+            && !suspended.finished
+        {
+            suspended.stack = Some(stack);
+        }
+        let previous = std::mem::replace(&mut self.current, coroutine);
+        match self.take_stack(coroutine) {
+            Some(stack) => {
+                self.stack = stack;
+                Ok(value)
+            }
+            None => self.begin_coroutine(coroutine, previous),
+        }
+    }
+
+    /// Starts a coroutine that has not run: its `runMessage`, sent to its `runTarget`.
+    fn begin_coroutine(&mut self, coroutine: Handle, previous: Handle) -> Outcome {
+        if self.heap.get_slot(coroutine, self.names.parent_coroutine).is_none_or(|parent| parent.is_nil()) {
+            self.heap.set_slot(coroutine, self.names.parent_coroutine, Value::object(previous));
+        }
+        let mut slot = |name| self.heap.get_slot(coroutine, name).unwrap_or(Value::NIL);
+        let (target, locals) = (slot(self.names.run_target), slot(self.names.run_locals));
+        let message = slot(self.names.run_message);
+        self.stack = Stack::default();
+        let message = message.as_handle().filter(|&handle| self.heap.kind(handle) == Kind::Message);
+        let base = message.unwrap_or(self.protos.message);
+        self.stack.frames.push(Frame::native(Native::Coroutine, base, Value::object(coroutine), locals, 0));
+        match message {
+            Some(message) => {
+                self.push_chain(message, target, locals);
+                Err(Signal::Entered)
+            }
+            None => Ok(Value::NIL),
+        }
+    }
+
+    /// The running coroutine ended: go on in the nearest ancestor that has not.
+    pub(crate) fn finish_coroutine(&mut self, value: Value) -> Outcome {
+        let coroutine = self.current;
+        self.heap.set_slot(coroutine, self.names.result, value);
+        self.mark_finished(coroutine);
+        self.stack = Stack::default();
+        let mut ancestor = coroutine;
+        loop {
+            let parent = self.heap.get_slot(ancestor, self.names.parent_coroutine).unwrap_or(Value::NIL);
+            ancestor = match parent.as_handle() {
+                Some(parent) if self.is_waiting(parent) => return Err(Signal::Switch(parent, value)),
+                Some(parent) if self.heap.kind(parent) == Kind::Coroutine && parent != ancestor => parent,
+                _ => return Err(Signal::Switch(self.main, value)),
+            }
+        }
+    }
+
+    fn is_waiting(&self, coroutine: Handle) -> bool {
+        self.heap.foreign::<Suspended>(coroutine).is_some_and(|suspended| suspended.stack.is_some())
+    }
+
+    pub(crate) fn is_finished(&self, coroutine: Handle) -> bool {
+        self.heap.foreign::<Suspended>(coroutine).is_some_and(|suspended| suspended.finished)
+    }
+
+    pub(crate) fn mark_finished(&mut self, coroutine: Handle) {
+        if let Some(suspended) = self.heap.foreign_mut::<Suspended>(coroutine) {
+            *suspended = Suspended { stack: None, finished: true };
+        }
+    }
+
+    pub(crate) fn take_stack(&mut self, coroutine: Handle) -> Option<Stack> {
+        self.heap.foreign_mut::<Suspended>(coroutine).and_then(|suspended| suspended.stack.take())
+    }
+}

@@ -1,0 +1,136 @@
+//! The way out: stops, exceptions and halts pass the frames that they end. Owns who catches what.
+
+use super::frame::{Frame, Kind, Native, Phase};
+use crate::block::field;
+use crate::message;
+use crate::primitives::{Args, assigns, step_stop};
+use crate::signal::{Outcome, Signal, Stop};
+use crate::vm::Vm;
+use object::{Data, Kind as ObjectKind, Value};
+
+/// An exception keeps this many of the innermost messages, and as many of the outermost.
+const STACK_MESSAGES_MAX: usize = 64;
+
+impl Vm {
+    /// Ends frames until one catches the stop.
+    pub(crate) fn unwind_stop(&mut self, stop: Stop, value: Value) -> Outcome {
+        loop {
+            let frame = *self.top();
+            match frame.kind {
+                Kind::Host => return Ok(value),
+                Kind::Chain if frame.is_activation() => {
+                    self.pop_frame();
+                    if frame.flags & super::frame::frame_flag::PASSES_STOPS == 0 {
+                        return self.end_activation(&frame, value);
+                    }
+                }
+                Kind::Chain => {
+                    self.finish_assignment(&frame, value);
+                    self.pop_frame();
+                }
+                Kind::Native(native) => {
+                    if let Some(outcome) = step_stop(self, native, stop, value) {
+                        return outcome;
+                    }
+                    self.clean_up(&frame);
+                    self.pop_frame();
+                }
+            }
+        }
+    }
+
+    /// `r := foo` where `foo` stops still assigns the value that the stop carries.
+    fn finish_assignment(&mut self, frame: &Frame, value: Value) {
+        if frame.phase != Phase::Argument || !assigns(self, frame.callee) {
+            return;
+        }
+        let at = frame.base as usize + 1;
+        let done = self.stack.values.len() - at;
+        if done + 1 == message::argument_count(&self.heap, frame.message) {
+            self.stack.values.push(value);
+            let args = Args {
+                target: self.stack.values[at - 1],
+                at,
+                count: done + 1,
+                message: frame.message,
+                locals: frame.locals,
+                holder: frame.holder,
+            };
+            // The stop goes on whether or not the assignment could be made.
+            let _ = self.call_with_arguments(frame.callee, args);
+        }
+    }
+
+    /// Ends frames until one catches the exception. None if it reached the embedder.
+    pub(crate) fn unwind_raise(&mut self, exception: Value) -> Option<Outcome> {
+        loop {
+            let frame = *self.top();
+            self.clean_up(&frame);
+            match frame.kind {
+                Kind::Host => {
+                    self.pop_frame();
+                    return None;
+                }
+                Kind::Native(Native::Try) => {
+                    self.pop_frame();
+                    return Some(Ok(exception));
+                }
+                Kind::Native(Native::Coroutine) => {
+                    self.heap.set_slot(self.current, self.names.exception, exception);
+                    return Some(self.finish_coroutine(Value::NIL));
+                }
+                _ => {
+                    self.pop_frame();
+                }
+            }
+        }
+    }
+
+    /// What a frame promised to undo when it ends.
+    fn clean_up(&mut self, frame: &Frame) {
+        if frame.kind == Kind::Native(Native::LexicalDo) {
+            crate::primitives::end_lexical_do(self, frame);
+        }
+    }
+
+    /// Gives up everything that runs. What the program wrote stays; coroutines that waited still wait.
+    pub(crate) fn abandon(&mut self) {
+        while let Some(frame) = self.stack.frames.last().copied() {
+            self.clean_up(&frame);
+            self.pop_frame();
+        }
+        if self.current != self.main {
+            self.mark_finished(self.current);
+            self.current = self.main;
+            if let Some(mut stack) = self.take_stack(self.main) {
+                stack.frames.clear();
+                stack.values.clear();
+                stack.depth = 0;
+                self.stack = stack;
+            }
+        }
+    }
+
+    /// The messages under way, innermost first.
+    pub(crate) fn stack_messages(&self) -> Vec<Value> {
+        let frames = &self.stack.frames;
+        let is_shown = |frame: &&Frame| matches!(frame.kind, Kind::Chain) && frame.phase != Phase::Ready;
+        let shown: Vec<Value> =
+            frames.iter().rev().filter(is_shown).take(STACK_MESSAGES_MAX).map(|frame| frame.message.into()).collect();
+        shown
+    }
+
+    /// Whether a frame's body belongs to a block with this many arguments or more; for inspection.
+    pub(crate) fn block_argument_count(&self, block: object::Handle) -> usize {
+        match (self.heap.kind(block), self.heap.object(block).data()) {
+            (ObjectKind::Block, Data::Record(fields)) => fields.len().saturating_sub(field::ARGUMENT_NAMES),
+            _ => 0,
+        }
+    }
+}
+
+impl From<Stop> for Signal {
+    fn from(stop: Stop) -> Signal {
+        Signal::Stop(stop, Value::NIL)
+    }
+}

@@ -1,0 +1,236 @@
+//! Messages as heap records: their fields, and the way from a parsed tree to the heap and back.
+//! Owns the record's layout; everybody else asks here.
+
+use crate::syntax::{Literal, Node, NodeId, Tree};
+use object::sequence::Sequence;
+use object::{Data, Handle, Heap, Kind, Symbol, ThinVec, Value, flag};
+use std::borrow::Cow;
+
+/// Fields of a message record; the arguments follow.
+pub mod field {
+    pub const NAME: usize = 0;
+    pub const NEXT: usize = 1;
+    pub const LITERAL: usize = 2;
+    pub const LABEL: usize = 3;
+    pub const LINE: usize = 4;
+    pub const COLUMN: usize = 5;
+    pub const ARGUMENTS: usize = 6;
+}
+
+#[inline(always)]
+pub fn name(heap: &Heap, message: Handle) -> Symbol {
+    heap.record(message)[field::NAME].as_handle().unwrap_or(Handle(0))
+}
+
+#[inline(always)]
+pub fn next(heap: &Heap, message: Handle) -> Option<Handle> {
+    let next = heap.record(message)[field::NEXT];
+    if next.is_nil() { None } else { next.as_handle() }
+}
+
+/// The value that the message has without being sent, if it is a literal.
+#[inline(always)]
+pub fn literal(heap: &Heap, message: Handle) -> Option<Value> {
+    let literal = heap.record(message)[field::LITERAL];
+    if literal.is_absent() { None } else { Some(literal) }
+}
+
+#[inline(always)]
+pub fn argument_count(heap: &Heap, message: Handle) -> usize {
+    heap.record(message).len().saturating_sub(field::ARGUMENTS)
+}
+
+#[inline(always)]
+pub fn argument(heap: &Heap, message: Handle, index: usize) -> Option<Handle> {
+    heap.record(message).get(field::ARGUMENTS + index).and_then(|argument| argument.as_handle())
+}
+
+pub fn arguments(heap: &Heap, message: Handle) -> Vec<Handle> {
+    heap.record(message).iter().skip(field::ARGUMENTS).filter_map(|argument| argument.as_handle()).collect()
+}
+
+pub fn line(heap: &Heap, message: Handle) -> u32 {
+    heap.record(message).get(field::LINE).and_then(|line| line.as_number()).unwrap_or(0.0) as u32
+}
+
+pub fn column(heap: &Heap, message: Handle) -> u32 {
+    heap.record(message).get(field::COLUMN).and_then(|column| column.as_number()).unwrap_or(0.0) as u32
+}
+
+/// What a new message is made of.
+pub struct Parts {
+    pub name: Symbol,
+    pub literal: Value,
+    pub label: Value,
+    pub line: u32,
+    pub column: u32,
+}
+
+pub fn allocate(heap: &mut Heap, proto: Handle, parts: Parts, arguments: &[Handle], next: Value) -> Handle {
+    let mut fields = ThinVec::with_capacity(field::ARGUMENTS + arguments.len());
+    fields.extend([
+        Value::object(parts.name),
+        next,
+        parts.literal,
+        parts.label,
+        Value::number(parts.line as f64),
+        Value::number(parts.column as f64),
+    ]);
+    fields.extend(arguments.iter().map(|&argument| Value::object(argument)));
+    heap.clone_of(proto, Kind::Message, Data::Record(fields))
+}
+
+/// A message that just has a name.
+pub fn with_name(heap: &mut Heap, proto: Handle, name: Symbol, label: Symbol) -> Handle {
+    let parts = Parts { name, literal: Value::ABSENT, label: Value::object(label), line: 0, column: 0 };
+    allocate(heap, proto, parts, &[], Value::NIL)
+}
+
+/// Puts a parsed tree into the heap and returns its root.
+pub fn from_tree(heap: &mut Heap, proto: Handle, tree: &Tree<'_>, label: Symbol) -> Handle {
+    let label = Value::object(label);
+    // Nodes refer to each other in any order, so all are made first and linked after.
+    let handles: Vec<Handle> = tree
+        .nodes
+        .iter()
+        .map(|node| {
+            let literal = match &node.literal {
+                Literal::None => constant(&node.name).unwrap_or(Value::ABSENT),
+                Literal::Number(number) => Value::number(*number),
+                Literal::Text(text) => Value::object(heap.intern(text)),
+            };
+            let name = heap.intern(&node.name);
+            let parts = Parts { name, literal, label, line: node.line, column: node.column };
+            allocate(heap, proto, parts, &[], Value::NIL)
+        })
+        .collect();
+    for (node, &handle) in tree.nodes.iter().zip(&handles) {
+        if let Some(next) = node.next {
+            heap.record_set(handle, field::NEXT, Value::object(handles[next.0 as usize]));
+        }
+        if !node.args.is_empty() {
+            heap.record_edit(handle, |fields| {
+                fields.extend(node.args.iter().map(|argument| Value::object(handles[argument.0 as usize])))
+            });
+        }
+    }
+    handles[tree.root.0 as usize]
+}
+
+/// The names that are values wherever they stand.
+fn constant(name: &str) -> Option<Value> {
+    match name {
+        "nil" => Some(Value::NIL),
+        "true" => Some(Value::TRUE),
+        "false" => Some(Value::FALSE),
+        _ => None,
+    }
+}
+
+/// How far a tree goes: the chain, or the message and its arguments only.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    Chain,
+    One,
+}
+
+/// Copies a message and what hangs on it out of the heap, for printing and shuffling. A message that is its own
+/// descendant is cut where it would repeat; `origins` names the heap message of each node.
+pub fn to_tree(heap: &Heap, root: Handle, extent: Extent) -> (Tree<'static>, Vec<Handle>) {
+    let mut nodes: Vec<Node<'static>> = Vec::new();
+    let mut origins = Vec::new();
+    // The path from the root is not kept, so shared messages are copied and only the size is bounded.
+    let mut pending: Vec<(Handle, Option<Link>)> = vec![(root, None)];
+    let mut seen = rustc_hash::FxHashSet::default();
+    while let Some((message, link)) = pending.pop() {
+        if !seen.insert(message) {
+            continue;
+        }
+        let id = NodeId(nodes.len() as u32);
+        nodes.push(node_of(heap, message));
+        origins.push(message);
+        match link {
+            Some(Link::Next(parent)) => nodes[parent].next = Some(id),
+            Some(Link::Argument(parent)) => nodes[parent].args.push(id),
+            None => {}
+        }
+        let at = id.0 as usize;
+        for &argument in arguments(heap, message).iter().rev() {
+            pending.push((argument, Some(Link::Argument(at))));
+        }
+        if let Some(next) = next(heap, message)
+            && (extent == Extent::Chain || at > 0)
+        {
+            pending.push((next, Some(Link::Next(at))));
+        }
+    }
+    (Tree { nodes, root: NodeId(0) }, origins)
+}
+
+enum Link {
+    Next(usize),
+    Argument(usize),
+}
+
+fn node_of(heap: &Heap, message: Handle) -> Node<'static> {
+    let literal = match literal(heap, message) {
+        None => Literal::None,
+        Some(value) => literal_of(heap, value),
+    };
+    Node {
+        name: Cow::Owned(heap.symbol_text(name(heap, message)).into_owned()),
+        literal,
+        args: Vec::new(),
+        next: None,
+        line: line(heap, message),
+        column: column(heap, message),
+    }
+}
+
+fn literal_of(heap: &Heap, value: Value) -> Literal {
+    if let Some(number) = value.as_number() {
+        return Literal::Number(number);
+    }
+    match value.as_handle().and_then(|handle| heap.sequence(handle)) {
+        Some(sequence) => Literal::Text(String::from_utf8_lossy(sequence.as_bytes()).into_owned()),
+        None => Literal::None,
+    }
+}
+
+/// A copy of the message and of all that hangs on it.
+pub fn deep_copy(heap: &mut Heap, proto: Handle, root: Handle) -> Handle {
+    let mut copies: rustc_hash::FxHashMap<Handle, Handle> = rustc_hash::FxHashMap::default();
+    let mut order = Vec::new();
+    let mut pending = vec![root];
+    while let Some(message) = pending.pop() {
+        if copies.contains_key(&message) || heap.kind(message) != Kind::Message {
+            continue;
+        }
+        let fields: ThinVec<Value> = heap.record(message).iter().copied().collect();
+        let copy = heap.clone_of(proto, Kind::Message, Data::Record(fields));
+        copies.insert(message, copy);
+        order.push(copy);
+        pending.extend(arguments(heap, message));
+        pending.extend(next(heap, message));
+    }
+    for copy in order {
+        let count = heap.record(copy).len();
+        for index in std::iter::once(field::NEXT).chain(field::ARGUMENTS..count) {
+            let linked = heap.record(copy)[index].as_handle().and_then(|old| copies.get(&old));
+            if let Some(&linked) = linked {
+                heap.record_set(copy, index, Value::object(linked));
+            }
+        }
+    }
+    copies.get(&root).copied().unwrap_or(root)
+}
+
+/// A sequence object that is not interned.
+pub fn is_symbol(heap: &Heap, handle: Handle) -> bool {
+    heap.object(handle).has(flag::SYMBOL)
+}
+
+/// The text of a sequence as a new buffer of bytes.
+pub fn text(bytes: &[u8]) -> Sequence {
+    Sequence::from_bytes(bytes.to_vec())
+}

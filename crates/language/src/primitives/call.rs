@@ -1,0 +1,57 @@
+//! Call: who sent what to whom, as an object.
+
+use super::{Args, LAZY, NONE, ONE, Row};
+use crate::block::call as field;
+use crate::message as messages;
+use crate::signal::{Outcome, Signal};
+use crate::vm::Vm;
+use object::{Handle, Kind, Value};
+
+pub const TABLE: &[Row] = &[
+    ("sender", NONE, |vm, args| read(vm, &args, field::SENDER)),
+    ("target", NONE, |vm, args| read(vm, &args, field::TARGET)),
+    ("message", NONE, |vm, args| read(vm, &args, field::MESSAGE)),
+    ("slotContext", NONE, |vm, args| read(vm, &args, field::SLOT_CONTEXT)),
+    ("activated", NONE, |vm, args| read(vm, &args, field::ACTIVATED)),
+    ("coroutine", NONE, |vm, args| read(vm, &args, field::COROUTINE)),
+    ("stopStatus", NONE, |vm, args| read(vm, &args, field::STOP_STATUS)),
+    ("setStopStatus", ONE, |vm, args| {
+        let call = args.receiver(vm, Kind::Call)?;
+        let status = args.value(vm, 0);
+        vm.heap.record_set(call, field::STOP_STATUS, status);
+        Ok(args.target)
+    }),
+    ("argAt", ONE, |vm, args| {
+        let index = args.integer(vm, 0)?;
+        let message = message_of(vm, &args)?;
+        let argument = usize::try_from(index).ok().and_then(|index| messages::argument(&vm.heap, message, index));
+        Ok(argument.map_or(Value::NIL, Value::object))
+    }),
+    ("evalArgAt", ONE, |vm, args| {
+        let index = args.integer(vm, 0)?;
+        let message = message_of(vm, &args)?;
+        let sender = read(vm, &args, field::SENDER)?;
+        let argument = usize::try_from(index).ok().and_then(|index| messages::argument(&vm.heap, message, index));
+        match argument {
+            Some(argument) => {
+                vm.push_chain(argument, sender, sender);
+                Err(Signal::Entered)
+            }
+            None => Ok(Value::NIL),
+        }
+    }),
+    ("argCount", LAZY, |vm, args| {
+        let message = message_of(vm, &args)?;
+        Ok(Value::number(messages::argument_count(&vm.heap, message) as f64))
+    }),
+];
+
+fn read(vm: &mut Vm, args: &Args, index: usize) -> Outcome {
+    let call = args.receiver(vm, Kind::Call)?;
+    Ok(vm.heap.record(call)[index])
+}
+
+fn message_of(vm: &mut Vm, args: &Args) -> Result<Handle, Signal> {
+    let message = read(vm, args, field::MESSAGE)?;
+    Ok(message.as_handle().unwrap_or(vm.protos.message))
+}

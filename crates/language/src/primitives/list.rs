@@ -1,0 +1,299 @@
+//! List: an ordered collection of values.
+
+use super::{ALL, Args, NONE, ONE, Row, THREE, TWO, refuse};
+use crate::signal::{Outcome, Signal};
+use crate::vm::Vm;
+use object::{Handle, Kind, Value};
+use std::cmp::Ordering;
+
+pub const TABLE: &[Row] = &[
+    ("with", ALL, |vm, args| {
+        let values = args.values(vm).to_vec();
+        Ok(vm.list(values))
+    }),
+    ("size", NONE, |vm, args| {
+        let list = args.receiver(vm, Kind::List)?;
+        Ok(Value::number(vm.heap.list(list).map_or(0, <[Value]>::len) as f64))
+    }),
+    ("at", ONE, at),
+    ("append", ALL, append),
+    ("push", ALL, append),
+    ("atPut", TWO, at_put),
+    ("atInsert", TWO, at_insert),
+    ("removeAt", ONE, remove_at),
+    ("removeAll", NONE, |vm, args| {
+        let list = args.receiver(vm, Kind::List)?;
+        vm.heap.list_edit(list, |items| items.clear());
+        Ok(args.target)
+    }),
+    ("appendSeq", ALL, append_seq),
+    ("prepend", ALL, |vm, args| {
+        let list = args.receiver(vm, Kind::List)?;
+        let values = args.values(vm).to_vec();
+        vm.charge(vm.heap.list(list).map_or(0, <[Value]>::len) / 64)?;
+        values.into_iter().for_each(|value| {
+            vm.heap.list_edit(list, |items| items.insert(0, value));
+        });
+        Ok(args.target)
+    }),
+    ("appendIfAbsent", ALL, append_if_absent),
+    ("remove", ALL, remove),
+    ("pop", NONE, |vm, args| {
+        let list = args.receiver(vm, Kind::List)?;
+        Ok(vm.heap.list_edit(list, |items| items.pop()).flatten().unwrap_or(Value::NIL))
+    }),
+    ("first", ONE, |vm, args| end(vm, args, true)),
+    ("last", ONE, |vm, args| end(vm, args, false)),
+    ("indexOf", ONE, |vm, args| {
+        Ok(position(vm, &args)?.map_or(Value::NIL, |index| Value::number(index as f64)))
+    }),
+    ("contains", ONE, |vm, args| Ok(Value::boolean(position(vm, &args)?.is_some()))),
+    ("containsIdenticalTo", ONE, |vm, args| {
+        let (items, wanted) = (items(vm, &args)?, args.value(vm, 0));
+        Ok(Value::boolean(items.contains(&wanted)))
+    }),
+    ("capacity", NONE, |vm, args| {
+        let items = items(vm, &args)?;
+        Ok(Value::number(items.len() as f64))
+    }),
+    ("preallocateToSize", ONE, |_, args| Ok(args.target)),
+    ("setSize", ONE, set_size),
+    ("swapIndices", TWO, |vm, args| {
+        let list = args.receiver(vm, Kind::List)?;
+        let (left, right) = (index(vm, &args, 0)?, index(vm, &args, 1)?);
+        vm.heap.list_edit(list, |items| items.swap(left, right));
+        Ok(args.target)
+    }),
+    ("reverseInPlace", NONE, |vm, args| {
+        let list = args.receiver(vm, Kind::List)?;
+        let count = vm.heap.list(list).map_or(0, <[Value]>::len);
+        vm.charge(count / 8)?;
+        vm.heap.list_edit(list, |items| items.reverse());
+        Ok(args.target)
+    }),
+    ("slice", THREE, |vm, args| {
+        let chosen = slice(vm, &args)?;
+        Ok(vm.list(chosen))
+    }),
+    ("sliceInPlace", THREE, |vm, args| {
+        let chosen = slice(vm, &args)?;
+        let list = args.receiver(vm, Kind::List)?;
+        vm.heap.list_edit(list, |items| {
+            items.clear();
+            items.extend(chosen);
+        });
+        Ok(args.target)
+    }),
+];
+
+/// The items as they are now.
+fn items(vm: &mut Vm, args: &Args) -> Result<Vec<Value>, Signal> {
+    let list = args.receiver(vm, Kind::List)?;
+    let items = vm.heap.list(list).unwrap_or_default().to_vec();
+    vm.charge(items.len() / 8)?;
+    Ok(items)
+}
+
+/// An index argument that must lie in the list; negative ones count from the end.
+fn index(vm: &mut Vm, args: &Args, argument: usize) -> Result<usize, Signal> {
+    let list = args.receiver(vm, Kind::List)?;
+    let given = args.integer(vm, argument)?;
+    let count = vm.heap.list(list).map_or(0, <[Value]>::len);
+    match wrap(given, count) {
+        Some(index) if index < count => Ok(index),
+        _ => Err(refuse(vm, args, &format!("was given the index {given}, outside of a List of {count}"))),
+    }
+}
+
+fn wrap(index: i64, count: usize) -> Option<usize> {
+    usize::try_from(if index < 0 { index.checked_add(count as i64)? } else { index }).ok()
+}
+
+fn at(vm: &mut Vm, args: Args) -> Outcome {
+    let list = args.receiver(vm, Kind::List)?;
+    let given = args.number(vm, 0)? as i64;
+    let items = vm.heap.list(list).unwrap_or_default();
+    Ok(wrap(given, items.len()).and_then(|index| items.get(index)).copied().unwrap_or(Value::NIL))
+}
+
+fn append(vm: &mut Vm, args: Args) -> Outcome {
+    let list = args.receiver(vm, Kind::List)?;
+    args.required(vm, 0)?;
+    for index in 0..args.count {
+        let value = args.value(vm, index);
+        vm.heap.list_push(list, value);
+    }
+    Ok(args.target)
+}
+
+fn at_put(vm: &mut Vm, args: Args) -> Outcome {
+    let list = args.receiver(vm, Kind::List)?;
+    let at = index(vm, &args, 0)?;
+    let value = args.value(vm, 1);
+    vm.heap.list_set(list, at, value);
+    Ok(args.target)
+}
+
+fn at_insert(vm: &mut Vm, args: Args) -> Outcome {
+    let list = args.receiver(vm, Kind::List)?;
+    let given = args.integer(vm, 0)?;
+    let value = args.value(vm, 1);
+    let count = vm.heap.list(list).map_or(0, <[Value]>::len);
+    vm.charge(count / 64)?;
+    match wrap(given, count) {
+        Some(at) if at <= count => {
+            vm.heap.list_edit(list, |items| items.insert(at, value));
+            Ok(args.target)
+        }
+        _ => Err(refuse(vm, &args, &format!("was given the index {given}, outside of a List of {count}"))),
+    }
+}
+
+fn remove_at(vm: &mut Vm, args: Args) -> Outcome {
+    let list = args.receiver(vm, Kind::List)?;
+    let given = args.integer(vm, 0)?;
+    let count = vm.heap.list(list).map_or(0, <[Value]>::len);
+    vm.charge(count / 64)?;
+    match wrap(given, count) {
+        Some(at) if at < count => Ok(vm.heap.list_edit(list, |items| items.remove(at)).unwrap_or(Value::NIL)),
+        _ => Ok(Value::NIL),
+    }
+}
+
+fn append_seq(vm: &mut Vm, args: Args) -> Outcome {
+    let list = args.receiver(vm, Kind::List)?;
+    for argument in 0..args.count {
+        let other = args.of_kind(vm, argument, Kind::List)?;
+        let more = vm.heap.list(other).unwrap_or_default().to_vec();
+        vm.reserve(more.len() * 8)?;
+        vm.heap.list_edit(list, |items| items.extend(more));
+    }
+    Ok(args.target)
+}
+
+fn append_if_absent(vm: &mut Vm, args: Args) -> Outcome {
+    let list = args.receiver(vm, Kind::List)?;
+    for argument in 0..args.count {
+        let value = args.value(vm, argument);
+        if find(vm, list, value)?.is_none() {
+            vm.heap.list_push(list, value);
+        }
+    }
+    Ok(args.target)
+}
+
+fn remove(vm: &mut Vm, args: Args) -> Outcome {
+    let list = args.receiver(vm, Kind::List)?;
+    for argument in 0..args.count {
+        let value = args.value(vm, argument);
+        let mut kept = Vec::new();
+        for item in items(vm, &args)? {
+            if !vm.compare(item, value)?.is_eq() {
+                kept.push(item);
+            }
+        }
+        vm.heap.list_edit(list, |items| {
+            items.clear();
+            items.extend(kept);
+        });
+    }
+    Ok(args.target)
+}
+
+fn position(vm: &mut Vm, args: &Args) -> Result<Option<usize>, Signal> {
+    let list = args.receiver(vm, Kind::List)?;
+    let wanted = args.required(vm, 0)?;
+    find(vm, list, wanted)
+}
+
+/// The index of the first item equal to `wanted`.
+fn find(vm: &mut Vm, list: Handle, wanted: Value) -> Result<Option<usize>, Signal> {
+    let mut index = 0;
+    while let Some(&item) = vm.heap.list(list).and_then(|items| items.get(index)) {
+        if index % 8 == 0 {
+            vm.charge(1)?;
+        }
+        if vm.compare(item, wanted)?.is_eq() {
+            return Ok(Some(index));
+        }
+        index += 1;
+    }
+    Ok(None)
+}
+
+/// first, first(count), last, last(count)
+fn end(vm: &mut Vm, args: Args, front: bool) -> Outcome {
+    let items = items(vm, &args)?;
+    let Some(count) = args.optional_number(vm, 0)? else {
+        let item = if front { items.first() } else { items.last() };
+        return Ok(item.copied().unwrap_or(Value::NIL));
+    };
+    let count = (count.max(0.0) as usize).min(items.len());
+    let chosen = if front { &items[..count] } else { &items[items.len() - count..] };
+    Ok(vm.list(chosen.to_vec()))
+}
+
+fn set_size(vm: &mut Vm, args: Args) -> Outcome {
+    let list = args.receiver(vm, Kind::List)?;
+    let size = args.number(vm, 0)?;
+    if size.is_nan() || size < 0.0 || size > u32::MAX as f64 {
+        return Err(refuse(vm, &args, &format!("cannot make a List of {size} items")));
+    }
+    vm.reserve(size as usize * 8)?;
+    vm.heap.list_edit(list, |items| items.resize(size as usize, Value::NIL));
+    Ok(args.target)
+}
+
+/// slice(start, end, step): from start up to but not including end.
+fn slice(vm: &mut Vm, args: &Args) -> Result<Vec<Value>, Signal> {
+    let items = items(vm, args)?;
+    let count = items.len() as i64;
+    let step = args.optional_number(vm, 2)?.unwrap_or(1.0) as i64;
+    if step == 0 {
+        return Err(refuse(vm, args, "step must not be 0"));
+    }
+    let clip = |index: i64, low: i64, high: i64| (if index < 0 { index + count } else { index }).clamp(low, high);
+    let (first, last) = if step > 0 { (0, count) } else { (count - 1, -1) };
+    let start = args.optional_number(vm, 0)?.map_or(first, |index| clip(index as i64, if step > 0 { 0 } else { -1 }, if step > 0 { count } else { count - 1 }));
+    let end = args.optional_number(vm, 1)?.map_or(last, |index| clip(index as i64, if step > 0 { 0 } else { -1 }, if step > 0 { count } else { count - 1 }));
+    let mut chosen = Vec::new();
+    let mut at = start;
+    while (step > 0 && at < end) || (step < 0 && at > end) {
+        chosen.push(items[at as usize]);
+        at += step;
+    }
+    Ok(chosen)
+}
+
+/// Lists compare by length, then item by item. Nested ones are walked with a work list.
+pub fn compare_lists(vm: &mut Vm, left: Value, right: Value) -> Result<Ordering, Signal> {
+    let mut pending = vec![(left, right)];
+    while let Some((left, right)) = pending.pop() {
+        if left == right {
+            continue;
+        }
+        let lists = (vm.heap.list(vm.handle_of(left)), vm.heap.list(vm.handle_of(right)));
+        let (Some(lefts), Some(rights)) = lists else {
+            match vm.compare(left, right)? {
+                Ordering::Equal => continue,
+                unequal => return Ok(unequal),
+            }
+        };
+        match lefts.len().cmp(&rights.len()) {
+            Ordering::Equal => {}
+            unequal => return Ok(unequal),
+        }
+        let pairs: Vec<(Value, Value)> = lefts.iter().copied().zip(rights.iter().copied()).rev().collect();
+        vm.charge(pairs.len() / 8 + 1)?;
+        pending.extend(pairs);
+    }
+    Ok(Ordering::Equal)
+}
+
+/// sortInPlace(message): by what each item answers to the message. Written in Io as sortByKey; see the library.
+pub fn sort_by_message(vm: &mut Vm, args: Args) -> Outcome {
+    let name = vm.heap.intern("sortInPlaceByKeyMessage");
+    let argument = args.argument(vm, 0)?;
+    let message = vm.message_with_values(name, &[Value::object(argument)]);
+    vm.send_message(args.target, message, args.locals)
+}

@@ -1,0 +1,216 @@
+//! Object: cloning, comparison, printing, identity.
+
+use super::{ALL, Args, LAZY, NONE, ONE, Row};
+use crate::machine::frame::{Native, Phase, Suspended};
+use crate::message as messages;
+use crate::signal::{Outcome, Signal};
+use crate::vm::Vm;
+use object::{Data, Handle, Kind, Value};
+use std::cmp::Ordering;
+
+pub const TABLE: &[Row] = &[
+    ("clone", LAZY, clone),
+    ("cloneWithoutInit", LAZY, |vm, args| vm.raw_clone(args.target)),
+    ("shallowCopy", NONE, shallow_copy),
+    ("init", LAZY, |_, args| Ok(args.target)),
+    ("thisContext", LAZY, |_, args| Ok(args.target)),
+    ("type", LAZY, |vm, args| {
+        let name = vm.type_name(args.target);
+        Ok(vm.symbol(&name))
+    }),
+    ("write", ALL, write),
+    ("compare", ONE, |vm, args| {
+        let other = args.required(vm, 0)?;
+        vm.compare(args.target, other).map(|ordering| Value::number(ordering as i8 as f64))
+    }),
+    ("==", ONE, |vm, args| compare(vm, args, Ordering::is_eq)),
+    ("!=", ONE, |vm, args| compare(vm, args, Ordering::is_ne)),
+    ("<", ONE, |vm, args| compare(vm, args, Ordering::is_lt)),
+    (">", ONE, |vm, args| compare(vm, args, Ordering::is_gt)),
+    ("<=", ONE, |vm, args| compare(vm, args, Ordering::is_le)),
+    (">=", ONE, |vm, args| compare(vm, args, Ordering::is_ge)),
+    ("isIdenticalTo", ONE, |vm, args| Ok(Value::boolean(args.target == args.value(vm, 0)))),
+    ("asBoolean", LAZY, |_, args| Ok(Value::boolean(args.target.is_true()))),
+    ("-", ONE, |vm, args| {
+        // The minus of `-5` is sent to whatever stands before it, which is nobody.
+        args.number(vm, 0).map(|number| Value::number(-number))
+    }),
+    ("uniqueId", NONE, |_, args| {
+        Ok(match args.target.as_handle() {
+            Some(handle) => Value::number(handle.0 as f64),
+            None => args.target,
+        })
+    }),
+    ("block", LAZY, |vm, args| new_block(vm, &args, true)),
+    ("method", LAZY, |vm, args| new_block(vm, &args, false)),
+    ("list", ALL, |vm, args| {
+        let values = args.values(vm).to_vec();
+        Ok(vm.list(values))
+    }),
+    ("become", ONE, become_other),
+    ("memorySize", NONE, |vm, args| {
+        let bytes = args.target.as_handle().map_or(8, |handle| vm.heap.object(handle).logical_bytes());
+        Ok(Value::number(bytes as f64))
+    }),
+    ("argIsCall", ONE, |vm, args| Ok(Value::boolean(vm.kind_of(args.value(vm, 0)) == Kind::Call))),
+    ("argIsActivationRecord", ONE, |vm, args| Ok(Value::boolean(vm.kind_of(args.value(vm, 0)) == Kind::Locals))),
+    ("ownsSlots", NONE, |vm, args| {
+        let handle = vm.handle_of(args.target);
+        Ok(Value::boolean(!super::slots::own_names(vm, handle).is_empty()))
+    }),
+];
+
+fn compare(vm: &mut Vm, args: Args, holds: fn(Ordering) -> bool) -> Outcome {
+    let other = args.required(vm, 0)?;
+    vm.compare(args.target, other).map(|ordering| Value::boolean(holds(ordering)))
+}
+
+impl Vm {
+    /// A clone before its `init` is sent.
+    pub(crate) fn raw_clone(&mut self, value: Value) -> Outcome {
+        let Some(proto) = value.as_handle() else { return Ok(value) };
+        let object = self.heap.object(proto);
+        let kind = object.kind();
+        let data = match object.data() {
+            Data::None | Data::Foreign(_) => Data::None,
+            Data::Number(number) => Data::Number(*number),
+            Data::Sequence(sequence) => Data::Sequence(sequence.clone()),
+            Data::List(values) => Data::List(values.clone()),
+            Data::Map(map) => Data::Map(map.clone()),
+            Data::Record(values) => Data::Record(values.clone()),
+            Data::Primitive(index) => Data::Primitive(*index),
+            Data::Weak(_) => return Ok(Value::object(self.heap.allocate_weak(proto, Value::NIL))),
+        };
+        match &data {
+            Data::None => {}
+            data => {
+                let bytes = data.logical_bytes();
+                self.reserve(bytes)?;
+            }
+        }
+        let activatable = self.heap.object(proto).has(object::flag::ACTIVATABLE);
+        let clone = match kind {
+            Kind::Coroutine => self.heap.allocate_foreign(proto, kind, Suspended::default()),
+            Kind::Message => messages::deep_copy(&mut self.heap, proto, proto),
+            // A clone of one activation's locals is an ordinary object that happens to inherit from them.
+            Kind::Locals => self.heap.clone_of(proto, Kind::Object, data),
+            _ => self.heap.clone_of(proto, kind, data),
+        };
+        if activatable {
+            self.set_activatable(clone, true);
+        }
+        Ok(Value::object(clone))
+    }
+
+    /// The order of two values, asking neither. Numbers, sequences and lists compare by what they hold.
+    pub(crate) fn compare(&mut self, left: Value, right: Value) -> Result<Ordering, Signal> {
+        if left == right {
+            return Ok(Ordering::Equal);
+        }
+        if let (Some(left), Some(right)) = (self.number_of(left), self.number_of(right)) {
+            return Ok(left.partial_cmp(&right).unwrap_or(Ordering::Less));
+        }
+        if let (Some(left), Some(right)) = (self.sequence_of(left), self.sequence_of(right)) {
+            return Ok(super::sequence::order(left, right));
+        }
+        if self.kind_of(left) == Kind::List && self.kind_of(right) == Kind::List {
+            return super::list::compare_lists(self, left, right);
+        }
+        // Unlike kinds have an order too, so that anything can be sorted: by kind, then by age.
+        let rank = |vm: &Vm, value: Value| (vm.kind_of(value) as u8, value.as_handle().map_or(0, |handle| handle.0));
+        Ok(rank(self, left).cmp(&rank(self, right)))
+    }
+}
+
+/// Clones, then sends `init` if anybody but Object has one.
+pub fn clone(vm: &mut Vm, args: Args) -> Outcome {
+    let clone = vm.raw_clone(args.target)?;
+    let Some(found) = vm.look_up(clone, vm.names.init) else { return Ok(clone) };
+    if found.holder == vm.protos.object || clone == args.target {
+        return Ok(clone);
+    }
+    vm.push_native(Native::AnswerTarget, &Args { target: clone, ..args });
+    let init = vm.bare_message(vm.names.init);
+    vm.push_chain(init, clone, args.locals);
+    Err(Signal::Entered)
+}
+
+fn shallow_copy(vm: &mut Vm, args: Args) -> Outcome {
+    let Some(from) = args.target.as_handle() else { return Ok(args.target) };
+    let copy = vm.heap.clone_of(vm.protos.object, Kind::Object, Data::None);
+    vm.heap.become_copy_of(copy, from);
+    Ok(Value::object(copy))
+}
+
+fn become_other(vm: &mut Vm, args: Args) -> Outcome {
+    let other = args.required(vm, 0)?;
+    match (args.target.as_handle(), other.as_handle()) {
+        (Some(handle), Some(other)) => {
+            vm.heap.become_copy_of(handle, other);
+            Ok(args.target)
+        }
+        _ => Err(vm.raise("'become' works between objects, not plain Numbers")),
+    }
+}
+
+fn new_block(vm: &mut Vm, args: &Args, closes_over: bool) -> Outcome {
+    let arguments = messages::arguments(&vm.heap, args.message);
+    let (body, names): (Value, &[Handle]) = match arguments.split_last() {
+        Some((&body, names)) => (Value::object(body), names),
+        None => (Value::object(vm.bare_nil()), &[]),
+    };
+    let scope = if closes_over { args.locals } else { Value::NIL };
+    let mut fields: object::ThinVec<Value> = [body, scope, Value::FALSE].into_iter().collect();
+    fields.extend(names.iter().map(|&name| Value::object(messages::name(&vm.heap, name))));
+    let block = vm.heap.clone_of(vm.protos.block, Kind::Block, Data::Record(fields));
+    vm.set_activatable(block, !closes_over);
+    Ok(Value::object(block))
+}
+
+impl Vm {
+    /// The message that stands for nil.
+    pub(crate) fn bare_nil(&mut self) -> Handle {
+        self.literal_named(Value::NIL, self.names.nil)
+    }
+}
+
+// The state of a write: what is left of the arguments.
+fn write(vm: &mut Vm, args: Args) -> Outcome {
+    let values = args.values(vm).to_vec();
+    vm.push_native(Native::Write, &args);
+    vm.stack.values.extend(values);
+    Err(Signal::Entered)
+}
+
+/// Writes argument after argument; those that are no text are asked for one.
+pub fn step_write(vm: &mut Vm, text: Value) -> Outcome {
+    let base = vm.top().base as usize;
+    let Phase::Step(mut index) = vm.top().phase else { return Ok(Value::NIL) };
+    if !text.is_absent() {
+        write_text(vm, text)?;
+        index += 1;
+    }
+    while base + (index as usize) < vm.stack.values.len() {
+        let value = vm.stack.values[base + index as usize];
+        if vm.simple_text(value).is_none() {
+            vm.top().phase = Phase::Step(index);
+            let locals = vm.top().locals;
+            let as_string = vm.bare_message(vm.names.as_string);
+            vm.push_chain(as_string, value, locals);
+            return Err(Signal::Entered);
+        }
+        write_text(vm, value)?;
+        index += 1;
+    }
+    Ok(Value::NIL)
+}
+
+fn write_text(vm: &mut Vm, value: Value) -> Result<(), Signal> {
+    let text = match vm.sequence_of(value) {
+        Some(sequence) => sequence.as_bytes().to_vec(),
+        None => vm.simple_text(value).unwrap_or_default().into_bytes(),
+    };
+    vm.charge(text.len() / 16)?;
+    vm.host.write(&text);
+    Ok(())
+}

@@ -1,0 +1,310 @@
+//! Slots and protos: how a program reads and writes objects.
+
+use super::{ALL, Args, LAZY, NONE, ONE, Plain, Row, TWO, refuse};
+use crate::machine::evaluate::Found;
+use crate::message;
+use crate::signal::{Outcome, Signal};
+use crate::vm::Vm;
+use object::{Handle, Kind, Symbol, Value, flag};
+
+pub const TABLE: &[Row] = &[
+    ("setSlot", TWO, set_slot),
+    ("setSlotWithType", TWO, set_slot_with_type),
+    ("updateSlot", TWO, update_slot),
+    ("getSlot", ONE, get_slot),
+    ("getLocalSlot", ONE, get_local_slot),
+    ("hasLocalSlot", ONE, has_local_slot),
+    ("removeSlot", ONE, remove_slot),
+    ("removeAllSlots", NONE, remove_all_slots),
+    ("slotNames", NONE, slot_names),
+    ("slotValues", NONE, slot_values),
+    ("perform", ALL, perform),
+    ("performWithArgList", TWO, perform_with_arg_list),
+    ("contextWithSlot", ONE, |vm, args| holder_of(vm, &args, true)),
+    ("ancestorWithSlot", ONE, |vm, args| holder_of(vm, &args, false)),
+    ("hasProto", ONE, has_proto),
+    ("protos", NONE, protos),
+    ("proto", NONE, proto),
+    ("setProto", ONE, set_proto),
+    ("setProtos", ONE, set_protos),
+    ("appendProto", ONE, |vm, args| insert_proto(vm, &args, false)),
+    ("prependProto", ONE, |vm, args| insert_proto(vm, &args, true)),
+    ("removeProto", ONE, remove_proto),
+    ("removeAllProtos", NONE, |vm, args| {
+        let handle = owner(vm, &args)?;
+        vm.change_protos(handle, Vec::new());
+        Ok(args.target)
+    }),
+    ("setIsActivatable", ONE, |vm, args| {
+        let on = args.value(vm, 0).is_true();
+        let handle = owner(vm, &args)?;
+        vm.set_activatable(handle, on);
+        Ok(args.target)
+    }),
+    ("isActivatable", NONE, |vm, args| {
+        Ok(Value::boolean(args.target.as_handle().is_some_and(|handle| vm.heap.object(handle).has(flag::ACTIVATABLE))))
+    }),
+    ("thisLocalContext", LAZY, |_, args| Ok(args.locals)),
+];
+
+/// What Locals do differently: they hand on to their `self`.
+pub const LOCALS_TABLE: &[Row] = &[("updateSlot", TWO, update_local_slot), ("forward", LAZY, forward_to_self)];
+
+/// Those that assign: a stop on its way out still lets them finish.
+pub const ASSIGNMENTS: &[Plain] = &[set_slot, set_slot_with_type, update_slot, update_local_slot];
+
+/// The receiver as an object that can have slots of its own.
+fn owner(vm: &mut Vm, args: &Args) -> Result<Handle, Signal> {
+    match args.target.as_handle() {
+        Some(handle) if !vm.heap.object(handle).has(flag::SYMBOL) => Ok(handle),
+        Some(_) => Err(refuse(vm, args, "cannot give an immutable Sequence slots of its own; use asMutable first")),
+        None => Err(refuse(vm, args, "cannot give a plain Number slots of its own; clone Number first")),
+    }
+}
+
+fn set_slot(vm: &mut Vm, args: Args) -> Outcome {
+    let name = args.symbol(vm, 0)?;
+    let value = args.value(vm, 1);
+    let handle = owner(vm, &args)?;
+    vm.put_slot(handle, name, value);
+    Ok(value)
+}
+
+/// As setSlot; an object that gets a capitalised name for the first time has that name as its type.
+fn set_slot_with_type(vm: &mut Vm, args: Args) -> Outcome {
+    let name = args.symbol(vm, 0)?;
+    let value = set_slot(vm, args)?;
+    let type_ = vm.names.type_;
+    if let Some(handle) = value.as_handle()
+        && !vm.heap.object(handle).has(flag::SYMBOL)
+        && vm.heap.own_slot_index(handle, type_).is_none()
+    {
+        vm.put_slot(handle, type_, Value::object(name));
+    }
+    Ok(value)
+}
+
+fn update_slot(vm: &mut Vm, args: Args) -> Outcome {
+    let name = args.symbol(vm, 0)?;
+    let value = args.value(vm, 1);
+    let handle = owner(vm, &args)?;
+    if vm.heap.find(handle, name).is_none() {
+        let name = vm.heap.symbol_text(name).into_owned();
+        return Err(vm.raise(format!("Slot {name} not found. Must define slot using := operator before updating.")));
+    }
+    vm.put_slot(handle, name, value);
+    Ok(value)
+}
+
+/// Locals update their own slot, else the one of what they stand for.
+fn update_local_slot(vm: &mut Vm, args: Args) -> Outcome {
+    let name = args.symbol(vm, 0)?;
+    let mut args = args;
+    while let Some(handle) = args.target.as_handle()
+        && vm.heap.kind(handle) == Kind::Locals
+    {
+        if vm.heap.find(handle, name).is_some() {
+            let value = args.value(vm, 1);
+            vm.put_slot(handle, name, value);
+            return Ok(value);
+        }
+        match vm.heap.own_slot(handle, vm.names.self_) {
+            Some(next) if next != args.target => args.target = next,
+            _ => break,
+        }
+    }
+    // What they stand for may have an updateSlot of its own.
+    let (name, value) = (args.value(vm, 0), args.value(vm, 1));
+    match vm.look_up(args.target, vm.names.update_slot) {
+        Some(found) if found.value != own_update_slot(vm) => {
+            let update = vm.names.update_slot;
+            vm.send_values(args.target, update, &[name, value], args.locals)
+        }
+        _ => update_slot(vm, args),
+    }
+}
+
+fn own_update_slot(vm: &Vm) -> Value {
+    vm.heap.own_slot(vm.protos.object, vm.names.update_slot).unwrap_or(Value::NIL)
+}
+
+/// The message goes to the object in the own slot `self`.
+fn forward_to_self(vm: &mut Vm, args: Args) -> Outcome {
+    let target = args.target.as_handle().and_then(|handle| vm.heap.own_slot(handle, vm.names.self_));
+    match target {
+        Some(target) if target != args.target => {
+            let name = message::name(&vm.heap, args.message);
+            match vm.look_up(target, name) {
+                Some(found) => vm.use_found(found, args.message, args.locals),
+                None => match vm.look_up(target, vm.names.forward) {
+                    Some(found) => vm.use_found(found, args.message, args.locals),
+                    None => Err(vm.raise_not_found(args.message, target)),
+                },
+            }
+        }
+        _ => Err(vm.raise_not_found(args.message, args.target)),
+    }
+}
+
+fn get_slot(vm: &mut Vm, args: Args) -> Outcome {
+    let name = args.symbol(vm, 0)?;
+    let handle = vm.handle_of(args.target);
+    if let Some(value) = vm.heap.get_slot(handle, name) {
+        return Ok(value);
+    }
+    Ok(vm.look_up(args.target, name).map_or(Value::NIL, |found| found.value))
+}
+
+fn get_local_slot(vm: &mut Vm, args: Args) -> Outcome {
+    let name = args.symbol(vm, 0)?;
+    let handle = vm.handle_of(args.target);
+    Ok(vm.heap.own_slot(handle, name).unwrap_or(Value::NIL))
+}
+
+fn has_local_slot(vm: &mut Vm, args: Args) -> Outcome {
+    let name = args.symbol(vm, 0)?;
+    // A plain number has no slots of its own; Number has.
+    Ok(Value::boolean(args.target.as_handle().is_some_and(|handle| vm.heap.own_slot_index(handle, name).is_some())))
+}
+
+fn remove_slot(vm: &mut Vm, args: Args) -> Outcome {
+    let name = args.symbol(vm, 0)?;
+    let handle = owner(vm, &args)?;
+    vm.drop_slot(handle, name);
+    Ok(args.target)
+}
+
+fn remove_all_slots(vm: &mut Vm, args: Args) -> Outcome {
+    let handle = owner(vm, &args)?;
+    for name in own_names(vm, handle).into_iter().rev() {
+        vm.drop_slot(handle, name);
+    }
+    Ok(args.target)
+}
+
+pub(super) fn own_names(vm: &Vm, handle: Handle) -> Vec<Symbol> {
+    vm.heap.shapes().get(vm.heap.shape(handle)).names.clone()
+}
+
+fn slot_names(vm: &mut Vm, args: Args) -> Outcome {
+    let names = args.target.as_handle().map(|handle| own_names(vm, handle)).unwrap_or_default();
+    vm.charge(names.len())?;
+    Ok(vm.list(names.into_iter().map(Value::object)))
+}
+
+fn slot_values(vm: &mut Vm, args: Args) -> Outcome {
+    let handle = vm.handle_of(args.target);
+    let count = own_names(vm, handle).len();
+    vm.charge(count)?;
+    let values: Vec<Value> = (0..count).map(|index| vm.heap.object(handle).slot(index)).collect();
+    Ok(vm.list(values))
+}
+
+fn perform(vm: &mut Vm, args: Args) -> Outcome {
+    if let Some(handle) = args.value(vm, 0).as_handle()
+        && vm.heap.kind(handle) == Kind::Message
+        && args.count > 0
+    {
+        vm.push_chain(handle, args.target, args.locals);
+        return Err(Signal::Entered);
+    }
+    let name = args.symbol(vm, 0)?;
+    let values: Vec<Value> = args.values(vm).iter().skip(1).copied().collect();
+    vm.send_values(args.target, name, &values, args.locals)
+}
+
+fn perform_with_arg_list(vm: &mut Vm, args: Args) -> Outcome {
+    let name = args.symbol(vm, 0)?;
+    let list = args.of_kind(vm, 1, Kind::List)?;
+    let values: Vec<Value> = vm.heap.list(list).unwrap_or_default().to_vec();
+    vm.send_values(args.target, name, &values, args.locals)
+}
+
+/// The object whose slot is found, the receiver itself included or not.
+fn holder_of(vm: &mut Vm, args: &Args, itself: bool) -> Outcome {
+    let name = args.symbol(vm, 0)?;
+    let handle = vm.handle_of(args.target);
+    let lineage = vm.heap.lineage(handle);
+    vm.charge(lineage.len())?;
+    let found = lineage.into_iter().skip(!itself as usize).find(|&each| vm.heap.own_slot_index(each, name).is_some());
+    Ok(found.map_or(Value::NIL, Value::object))
+}
+
+fn has_proto(vm: &mut Vm, args: Args) -> Outcome {
+    let handle = vm.handle_of(args.target);
+    let proto = args.value(vm, 0);
+    let answer = match proto.as_handle() {
+        Some(proto) => vm.heap.is_kind_of(handle, proto),
+        None => proto == args.target,
+    };
+    Ok(Value::boolean(answer))
+}
+
+fn protos(vm: &mut Vm, args: Args) -> Outcome {
+    let protos: Vec<Value> = match args.target.as_handle() {
+        Some(handle) => vm.heap.protos(handle).iter().map(|&proto| Value::object(proto)).collect(),
+        None => vec![Value::object(vm.protos.number)],
+    };
+    Ok(vm.list(protos))
+}
+
+fn proto(vm: &mut Vm, args: Args) -> Outcome {
+    Ok(match args.target.as_handle() {
+        Some(handle) => vm.heap.protos(handle).first().map_or(Value::NIL, |&proto| Value::object(proto)),
+        None => Value::object(vm.protos.number),
+    })
+}
+
+fn set_proto(vm: &mut Vm, args: Args) -> Outcome {
+    let proto = args.required(vm, 0)?;
+    let proto = vm.handle_of(proto);
+    let handle = owner(vm, &args)?;
+    vm.change_protos(handle, vec![proto]);
+    Ok(args.target)
+}
+
+fn set_protos(vm: &mut Vm, args: Args) -> Outcome {
+    let list = args.of_kind(vm, 0, Kind::List)?;
+    let handle = owner(vm, &args)?;
+    let protos = vm.heap.list(list).unwrap_or_default().iter().map(|&value| vm.handle_of(value)).collect();
+    vm.change_protos(handle, protos);
+    Ok(args.target)
+}
+
+fn insert_proto(vm: &mut Vm, args: &Args, first: bool) -> Outcome {
+    let proto = args.required(vm, 0)?;
+    let proto = vm.handle_of(proto);
+    let handle = owner(vm, args)?;
+    let mut protos = vm.heap.protos(handle).to_vec();
+    protos.insert(if first { 0 } else { protos.len() }, proto);
+    vm.change_protos(handle, protos);
+    Ok(args.target)
+}
+
+fn remove_proto(vm: &mut Vm, args: Args) -> Outcome {
+    let proto = args.required(vm, 0)?;
+    let proto = vm.handle_of(proto);
+    let handle = owner(vm, &args)?;
+    let protos = vm.heap.protos(handle).iter().copied().filter(|&each| each != proto).collect();
+    vm.change_protos(handle, protos);
+    Ok(args.target)
+}
+
+impl Vm {
+    pub(crate) fn change_protos(&mut self, handle: Handle, protos: Vec<Handle>) {
+        self.heap.set_protos(handle, protos);
+    }
+
+    pub(crate) fn drop_slot(&mut self, handle: Handle, name: Symbol) {
+        self.heap.remove_slot(handle, name);
+    }
+
+    /// Sends a message as found on `target`, for primitives that stand in for another object.
+    pub(crate) fn send_message(&mut self, target: Value, message: Handle, locals: Value) -> Outcome {
+        let name = message::name(&self.heap, message);
+        match self.look_up(target, name) {
+            Some(Found { value, holder, target }) => self.use_found(Found { value, holder, target }, message, locals),
+            None => Err(self.raise_not_found(message, target)),
+        }
+    }
+}

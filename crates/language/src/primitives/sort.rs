@@ -1,0 +1,129 @@
+//! Sorting lists: natively where the order is the built-in one, as a resumable merge sort where a block decides.
+
+use super::{Args, LAZY, ONE, Row};
+use crate::machine::frame::Native;
+use crate::signal::{Outcome, Signal};
+use crate::vm::Vm;
+use object::{Kind, Value};
+
+pub const TABLE: &[Row] = &[("sortInPlace", LAZY, sort_in_place), ("sortInPlaceBy", ONE, begin_sort_by)];
+
+/// Charges for sorting `count` items by comparison.
+fn charge_for(vm: &mut Vm, count: usize) -> Result<(), Signal> {
+    let levels = usize::BITS - count.leading_zeros();
+    vm.charge(count.saturating_mul(levels as usize))
+}
+
+fn sort_in_place(vm: &mut Vm, args: Args) -> Outcome {
+    let list = args.receiver(vm, Kind::List)?;
+    if args.message_count(vm) > 0 {
+        return super::list::sort_by_message(vm, args);
+    }
+    let mut values = vm.heap.list(list).unwrap_or_default().to_vec();
+    charge_for(vm, values.len())?;
+    let mut failure = None;
+    values.sort_by(|&left, &right| {
+        vm.compare(left, right).unwrap_or_else(|signal| {
+            failure.get_or_insert(signal);
+            std::cmp::Ordering::Equal
+        })
+    });
+    if let Some(signal) = failure {
+        return Err(signal);
+    }
+    vm.heap.list_edit(list, |items| items.copy_from_slice(&values));
+    Ok(args.target)
+}
+
+// The state of a merge sort from the bottom up: the run length, where in the source it merges, the two runs' cursors,
+// and two lists that take turns as source and destination.
+const BLOCK: usize = 0;
+const WIDTH: usize = 1;
+const START: usize = 2;
+const LEFT: usize = 3;
+const RIGHT: usize = 4;
+const SOURCE: usize = 5;
+const OUTPUT: usize = 6;
+
+fn begin_sort_by(vm: &mut Vm, args: Args) -> Outcome {
+    let list = args.receiver(vm, Kind::List)?;
+    let block = args.of_kind(vm, 0, Kind::Block)?;
+    let values = vm.heap.list(list).unwrap_or_default().to_vec();
+    charge_for(vm, values.len())?;
+    let source = vm.list(values);
+    let output = vm.list([]);
+    vm.push_native(Native::SortBy, &args);
+    let zero = Value::number(0.0);
+    vm.stack.values.extend([Value::object(block), Value::number(1.0), zero, zero, Value::number(1.0), source, output]);
+    Err(Signal::Entered)
+}
+
+fn index_at(vm: &mut Vm, field: usize) -> usize {
+    vm.state(field).as_number().unwrap_or(0.0) as usize
+}
+
+/// Merges until a comparison is needed, asks the block, and is called again with its answer.
+pub fn step_sort_by(vm: &mut Vm, answer: Value) -> Outcome {
+    if !answer.is_absent() {
+        // The block says whether the left one comes first; ties keep their order.
+        take(vm, answer.is_true());
+    }
+    loop {
+        let (source, output) = (vm.state(SOURCE), vm.state(OUTPUT));
+        let (source, output) = (vm.handle_of(source), vm.handle_of(output));
+        let items = vm.heap.list(source).unwrap_or_default();
+        let count = items.len();
+        let [width, start, left, right] = [WIDTH, START, LEFT, RIGHT].map(|field| index_at(vm, field));
+        if width >= count {
+            return finish(vm, source);
+        }
+        let (left_end, right_end) = ((start + width).min(count), (start + 2 * width).min(count));
+        if left < left_end && right < right_end {
+            let items = vm.heap.list(source).unwrap_or_default();
+            let pair = [items[left], items[right]];
+            let block = vm.state(BLOCK);
+            let locals = vm.top().locals;
+            return vm.activate_with_values(vm.handle_of(block), locals, &pair, locals);
+        }
+        let rest: Vec<Value> = {
+            let items = vm.heap.list(source).unwrap_or_default();
+            items[left..left_end].iter().chain(&items[right.min(right_end)..right_end]).copied().collect()
+        };
+        vm.heap.list_edit(output, |items| items.extend(rest));
+        if right_end < count {
+            set_run(vm, width, right_end, count);
+        } else {
+            vm.set_state(SOURCE, Value::object(output));
+            vm.set_state(OUTPUT, Value::object(source));
+            vm.heap.list_edit(source, |items| items.clear());
+            set_run(vm, width * 2, 0, count);
+        }
+    }
+}
+
+fn set_run(vm: &mut Vm, width: usize, start: usize, count: usize) {
+    let middle = (start + width).min(count);
+    for (field, index) in [(WIDTH, width), (START, start), (LEFT, start), (RIGHT, middle)] {
+        vm.set_state(field, Value::number(index as f64));
+    }
+}
+
+/// Moves the lesser of the two foremost items to the output.
+fn take(vm: &mut Vm, left_first: bool) {
+    let field = if left_first { LEFT } else { RIGHT };
+    let index = index_at(vm, field);
+    let (source, output) = (vm.state(SOURCE), vm.state(OUTPUT));
+    let item = vm.heap.list(vm.handle_of(source)).map_or(Value::NIL, |items| items[index]);
+    vm.heap.list_push(vm.handle_of(output), item);
+    vm.set_state(field, Value::number(index as f64 + 1.0));
+}
+
+fn finish(vm: &mut Vm, source: object::Handle) -> Outcome {
+    let target = vm.top().target;
+    let values = vm.heap.list(source).unwrap_or_default().to_vec();
+    vm.heap.list_edit(vm.handle_of(target), |items| {
+        items.clear();
+        items.extend(values);
+    });
+    Ok(target)
+}

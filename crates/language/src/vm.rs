@@ -1,0 +1,288 @@
+//! The virtual machine: its heap, its well-known objects and its running stack. Owns set-up and the services that
+//! primitives use; evaluation itself is in `machine`.
+
+use crate::host::Host;
+use crate::limits::{Interrupt, Limits, Tank};
+use crate::machine::frame::{Stack, Suspended};
+use crate::names::Names;
+use crate::primitives::{self, Primitive};
+use crate::protos::Protos;
+use crate::signal::{Outcome, Signal};
+use crate::syntax::OperatorTable;
+use crate::{library, message};
+use object::sequence::Sequence;
+use object::{Collected, Data, Handle, Heap, Kind, Symbol, ThinVec, Value, flag};
+
+/// An Io machine. Everything it knows is in its heap; everything it can reach outside is in its `Host`.
+pub struct Vm {
+    pub heap: Heap,
+    pub(crate) names: Names,
+    pub(crate) protos: Protos,
+    pub(crate) primitives: Vec<Primitive>,
+    pub(crate) stack: Stack,
+    pub(crate) current: Handle,
+    pub(crate) main: Handle,
+    pub(crate) tank: Tank,
+    pub(crate) limits: Limits,
+    pub(crate) interrupt: Interrupt,
+    pub(crate) operators: OperatorTable,
+    pub(crate) retained: Vec<Value>,
+    pub(crate) host: Host,
+}
+
+impl Default for Vm {
+    fn default() -> Vm {
+        Vm::new(Host::default())
+    }
+}
+
+impl Vm {
+    /// A machine with the whole standard library, that can touch just what `host` hands in.
+    pub fn new(host: Host) -> Vm {
+        let mut vm = Vm::bare(host);
+        library::load(&mut vm);
+        vm
+    }
+
+    /// A machine with the primitives only.
+    pub(crate) fn bare(host: Host) -> Vm {
+        let mut heap = Heap::new();
+        let names = Names::new(&mut heap);
+        let protos = Protos::new(&mut heap, &names);
+        let main = heap.allocate_foreign(protos.coroutine, Kind::Coroutine, Suspended::default());
+        let mut vm = Vm {
+            heap,
+            names,
+            protos,
+            primitives: Vec::new(),
+            stack: Stack::default(),
+            current: main,
+            main,
+            tank: Tank::new(None),
+            limits: Limits::default(),
+            interrupt: Interrupt::default(),
+            operators: OperatorTable::default(),
+            retained: Vec::new(),
+            host,
+        };
+        primitives::install(&mut vm);
+        vm
+    }
+
+    // ---- limits
+
+    /// Sets what programs may use from now on, and fills the tank.
+    pub fn set_limits(&mut self, limits: Limits) {
+        self.tank = Tank::new(limits.fuel);
+        self.limits = limits;
+    }
+
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Fuel left, if there is a limit.
+    pub fn fuel_left(&self) -> Option<u64> {
+        self.tank.limit.map(|_| self.tank.left())
+    }
+
+    /// A switch that another thread can use to stop this machine.
+    pub fn interrupt(&self) -> Interrupt {
+        self.interrupt.clone()
+    }
+
+    /// Charges for work in proportion to its size: a primitive calls this before it does the work.
+    #[inline]
+    pub fn charge(&mut self, units: usize) -> Result<(), Signal> {
+        let units = units as u64;
+        while self.tank.slice < units {
+            self.refuel()?;
+        }
+        self.tank.slice -= units;
+        Ok(())
+    }
+
+    /// Asks for room before a primitive allocates much at once.
+    pub fn reserve(&mut self, bytes: usize) -> Result<(), Signal> {
+        self.charge(bytes / 64)?;
+        match self.limits.memory_bytes {
+            Some(limit) if (self.heap.usage().bytes as u64).saturating_add(bytes as u64) > limit => {
+                self.collect();
+                self.check_memory(bytes)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    // ---- collection
+
+    /// Frees what no program can reach. Values held by the embedder must be retained.
+    pub fn collect(&mut self) -> Collected {
+        let Vm { heap, names, protos, stack, retained, current, main, .. } = self;
+        heap.collect(|visit| {
+            names.trace(visit);
+            protos.trace(visit);
+            stack.trace(visit);
+            retained.iter().for_each(|&value| visit(value));
+            visit(Value::object(*current));
+            visit(Value::object(*main));
+        })
+    }
+
+    /// Keeps a value alive until it is released.
+    pub fn retain(&mut self, value: Value) -> Value {
+        self.retained.push(value);
+        value
+    }
+
+    pub fn release(&mut self, value: Value) {
+        if let Some(index) = self.retained.iter().rposition(|&each| each == value) {
+            self.retained.swap_remove(index);
+        }
+    }
+
+    // ---- making values
+
+    pub fn symbol(&mut self, text: &str) -> Value {
+        Value::object(self.heap.intern(text))
+    }
+
+    /// A new mutable sequence.
+    pub fn buffer(&mut self, sequence: Sequence) -> Value {
+        let data = Data::Sequence(Box::new(sequence));
+        Value::object(self.heap.clone_of(self.protos.sequence, Kind::Sequence, data))
+    }
+
+    /// An immutable sequence: the symbol, where its items are bytes.
+    pub fn immutable(&mut self, sequence: Sequence) -> Value {
+        let bytes = sequence.as_bytes().to_vec();
+        Value::object(self.heap.intern_sequence_bytes(&bytes, || sequence))
+    }
+
+    pub fn list(&mut self, values: impl IntoIterator<Item = Value>) -> Value {
+        let data = Data::List(values.into_iter().collect::<ThinVec<Value>>());
+        Value::object(self.heap.clone_of(self.protos.list, Kind::List, data))
+    }
+
+    pub fn map(&mut self) -> Value {
+        Value::object(self.heap.clone_of(self.protos.map, Kind::Map, Data::Map(Box::default())))
+    }
+
+    // ---- looking at values
+
+    /// The object that answers for a value: itself, or Number for a number.
+    #[inline(always)]
+    pub fn handle_of(&self, value: Value) -> Handle {
+        value.as_handle().unwrap_or(self.protos.number)
+    }
+
+    #[inline(always)]
+    pub fn kind_of(&self, value: Value) -> Kind {
+        match value.as_handle() {
+            Some(handle) => self.heap.kind(handle),
+            None => Kind::Number,
+        }
+    }
+
+    /// The number that a value is, whether plain or an object cloned from Number.
+    #[inline(always)]
+    pub fn number_of(&self, value: Value) -> Option<f64> {
+        value.as_number().or_else(|| match self.heap.object(value.as_handle()?).data() {
+            Data::Number(number) => Some(*number),
+            _ => None,
+        })
+    }
+
+    pub fn sequence_of(&self, value: Value) -> Option<&Sequence> {
+        self.heap.sequence(value.as_handle()?)
+    }
+
+    /// The text of a sequence, bytes that are not UTF-8 replaced.
+    pub fn text_of(&self, value: Value) -> Option<String> {
+        self.sequence_of(value).map(|sequence| String::from_utf8_lossy(sequence.as_bytes()).into_owned())
+    }
+
+    /// The name of a value's type, for messages to people.
+    pub fn type_name(&mut self, value: Value) -> String {
+        let handle = self.handle_of(value);
+        match self.heap.get_slot(handle, self.names.type_) {
+            Some(name) if self.kind_of(name) == Kind::Sequence => self.text_of(name).unwrap_or_default(),
+            _ => self.protos.kind_name(self.heap.kind(handle)).to_string(),
+        }
+    }
+
+    // ---- slots, by name
+
+    pub fn get_slot(&mut self, object: Value, name: &str) -> Option<Value> {
+        let name = self.heap.intern(name);
+        let handle = self.handle_of(object);
+        self.heap.get_slot(handle, name)
+    }
+
+    pub fn set_slot(&mut self, object: Value, name: &str, value: Value) {
+        if let Some(handle) = object.as_handle() {
+            let name = self.heap.intern(name);
+            self.put_slot(handle, name, value);
+        }
+    }
+
+    /// Writes a slot. Every slot that a program writes passes here or the machine's own fast path.
+    #[inline]
+    pub(crate) fn put_slot(&mut self, handle: Handle, name: Symbol, value: Value) {
+        self.heap.set_slot(handle, name, value);
+    }
+
+    pub fn lobby(&self) -> Value {
+        Value::object(self.protos.lobby)
+    }
+
+    /// Where built-in objects live: the embedder's own go here too.
+    pub fn core(&self) -> Value {
+        Value::object(self.protos.core)
+    }
+
+    pub fn set_activatable(&mut self, handle: Handle, on: bool) {
+        self.heap.set_flag(handle, flag::ACTIVATABLE, on);
+    }
+
+    // ---- exceptions
+
+    /// An exception with this text, on its way to the nearest handler.
+    #[cold]
+    pub fn raise(&mut self, text: impl AsRef<str>) -> Signal {
+        let error = self.symbol(text.as_ref());
+        let exception = self.heap.clone_of(self.protos.exception, Kind::Object, Data::None);
+        self.heap.set_slot(exception, self.names.error, error);
+        self.raise_object(exception)
+    }
+
+    /// Sends an exception object on its way, with where it happened written into it.
+    #[cold]
+    pub(crate) fn raise_object(&mut self, exception: Handle) -> Signal {
+        let messages = self.stack_messages();
+        let first = messages.first().copied().unwrap_or(Value::NIL);
+        let messages = self.list(messages);
+        let coroutine = Value::object(self.current);
+        self.heap.set_slot(exception, self.names.coroutine, coroutine);
+        self.heap.set_slot(exception, self.names.caught_message, first);
+        self.heap.set_slot(exception, self.names.stack_messages, messages);
+        Signal::Raise(Value::object(exception))
+    }
+
+    /// A message with no arguments, for a send that no source asked for.
+    pub(crate) fn bare_message(&mut self, name: Symbol) -> Handle {
+        message::with_name(&mut self.heap, self.protos.message, name, self.names.label_none)
+    }
+
+    /// What Io prints for a number or sequence without asking the object; none for others.
+    pub fn simple_text(&self, value: Value) -> Option<String> {
+        match self.number_of(value) {
+            Some(number) => Some(crate::text::format_number(number)),
+            None => self.text_of(value),
+        }
+    }
+
+    pub(crate) fn nil(&self) -> Outcome {
+        Ok(Value::NIL)
+    }
+}

@@ -1,0 +1,141 @@
+//! Collection: marks from the roots with a work list and a bitmap of its own, so that live objects are only read, and
+//! frees what was not reached, cycles included. Objects never move.
+
+use crate::heap::{COLLECT_MIN_BYTES, Heap};
+use crate::object::{Data, INLINE_SLOTS, Object};
+use crate::value::{Handle, Value};
+
+/// What one collection did.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Collected {
+    pub freed_objects: usize,
+    pub live_objects: usize,
+    /// Shape ids may be used again: whoever remembered one must forget it.
+    pub shapes_freed: bool,
+}
+
+struct Marker {
+    marked: Vec<u64>,
+    shapes: Vec<bool>,
+    pending: Vec<Handle>,
+}
+
+impl Marker {
+    #[inline(always)]
+    fn visit(&mut self, value: Value) {
+        if let Some(handle) = value.as_handle() {
+            self.visit_handle(handle);
+        }
+    }
+
+    #[inline(always)]
+    fn visit_handle(&mut self, handle: Handle) {
+        let (word, bit) = (handle.0 as usize / 64, 1u64 << (handle.0 % 64));
+        if self.marked[word] & bit == 0 {
+            self.marked[word] |= bit;
+            self.pending.push(handle);
+        }
+    }
+
+    fn is_marked(&self, handle: Handle) -> bool {
+        self.marked[handle.0 as usize / 64] & (1 << (handle.0 % 64)) != 0
+    }
+}
+
+impl Heap {
+    /// Whether enough was allocated since the last collection to make one worth while.
+    #[inline(always)]
+    pub fn collection_due(&self) -> bool {
+        self.usage.fresh_bytes >= self.usage.collect_at_bytes
+    }
+
+    /// Frees every object that the roots do not reach.
+    pub fn collect(&mut self, roots: impl FnOnce(&mut dyn FnMut(Value))) -> Collected {
+        let mut marker = Marker {
+            marked: vec![0; self.objects.len().div_ceil(64)],
+            shapes: vec![false; self.shapes.table_len()],
+            pending: Vec::new(),
+        };
+        for constant in [Value::NIL, Value::TRUE, Value::FALSE] {
+            marker.visit(constant);
+        }
+        roots(&mut |value| marker.visit(value));
+        if let Some(shape) = self.symbol_shape() {
+            self.mark_shape(shape.0 as usize, &mut marker);
+        }
+        self.mark(&mut marker);
+        let collected = self.sweep(&marker);
+        self.usage.fresh_bytes = 0;
+        self.usage.collect_at_bytes = COLLECT_MIN_BYTES.max(self.usage.bytes);
+        self.usage.collections += 1;
+        collected
+    }
+
+    fn mark(&mut self, marker: &mut Marker) {
+        while let Some(handle) = marker.pending.pop() {
+            let object = self.object(handle);
+            self.mark_shape(object.shape.0 as usize, marker);
+            let count = self.shapes.get(object.shape).names.len().min(INLINE_SLOTS);
+            object.inline[..count].iter().for_each(|&value| marker.visit(value));
+            object.more.iter().for_each(|&value| marker.visit(value));
+            if !matches!(object.data, Data::None | Data::Sequence(_)) {
+                object.data.trace(&mut |value| marker.visit(value));
+            }
+        }
+    }
+
+    fn mark_shape(&self, index: usize, marker: &mut Marker) {
+        if !std::mem::replace(&mut marker.shapes[index], true) {
+            let shape = self.shapes.get(crate::shape::ShapeId(index as u32));
+            shape.protos.iter().chain(&shape.names).for_each(|&handle| marker.visit_handle(handle));
+        }
+    }
+
+    fn sweep(&mut self, marker: &Marker) -> Collected {
+        self.sweep_symbols(|symbol| marker.is_marked(symbol));
+        self.clear_weak_links(marker);
+        let mut free = vec![0u64; marker.marked.len()];
+        self.free.iter().for_each(|&index| free[index as usize / 64] |= 1 << (index % 64));
+        let mut freed_objects = 0;
+        for (word, &marked) in marker.marked.iter().enumerate() {
+            let mut dead = !(marked | free[word]);
+            while dead != 0 {
+                let index = word * 64 + dead.trailing_zeros() as usize;
+                dead &= dead - 1;
+                if index >= self.objects.len() {
+                    break;
+                }
+                self.release(index);
+                freed_objects += 1;
+            }
+        }
+        // The lowest places are used first again, which keeps the heap dense.
+        self.free.sort_unstable_by(|left, right| right.cmp(left));
+        let shapes_freed = self.shapes.sweep(&marker.shapes);
+        self.lookups.clear();
+        Collected { freed_objects, live_objects: self.object_count(), shapes_freed }
+    }
+
+    fn release(&mut self, index: usize) {
+        let object: &mut Object = &mut self.objects[index];
+        self.usage.bytes -= object.logical_bytes();
+        self.weak_links -= matches!(object.data, Data::Weak(_)) as usize;
+        object.data = Data::None;
+        object.more = thin_vec::ThinVec::new();
+        self.free.push(index as u32);
+    }
+
+    fn clear_weak_links(&mut self, marker: &Marker) {
+        if self.weak_links == 0 {
+            return;
+        }
+        for index in 0..self.objects.len() {
+            if let Data::Weak(target) = self.objects[index].data
+                && let Some(handle) = target.as_handle()
+                && !marker.is_marked(handle)
+            {
+                self.objects[index].data = Data::Weak(Value::NIL);
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Finding a slot: own slots first, then the protos depth first, each object once. Owns the cache of answers.
+
+use crate::heap::Heap;
+use crate::object::Place;
+use crate::shape::ShapeId;
+use crate::value::{Handle, Symbol, Value};
+use rustc_hash::FxHashSet;
+
+/// Remembered answers: a power of two.
+const CACHE_ENTRIES: usize = 4096;
+/// Objects seen on the way are scanned up to here, then hashed.
+const SCANNED_MAX: usize = 16;
+
+#[derive(Clone, Copy)]
+struct Entry {
+    shape: ShapeId,
+    name: Symbol,
+    epoch: u32,
+    /// The index in `holder`, or in the object itself if `holder` is none.
+    index: u32,
+    holder: Option<Handle>,
+    found: bool,
+}
+
+pub struct LookupCache {
+    entries: Vec<Entry>,
+}
+
+impl Default for LookupCache {
+    fn default() -> LookupCache {
+        let empty =
+            Entry { shape: ShapeId(0), name: Handle(0), epoch: 0, index: 0, holder: None, found: false };
+        LookupCache { entries: vec![empty; CACHE_ENTRIES] }
+    }
+}
+
+impl LookupCache {
+    pub(crate) fn clear(&mut self) {
+        self.entries.iter_mut().for_each(|entry| entry.epoch = 0);
+    }
+}
+
+/// Objects already visited in one lookup.
+#[derive(Default)]
+struct Seen {
+    few: Vec<Handle>,
+    many: FxHashSet<Handle>,
+}
+
+impl Seen {
+    fn insert(&mut self, handle: Handle) -> bool {
+        if self.few.len() < SCANNED_MAX {
+            let fresh = !self.few.contains(&handle);
+            if fresh {
+                self.few.push(handle);
+            }
+            return fresh;
+        }
+        if self.many.is_empty() {
+            self.many.extend(self.few.iter().copied());
+        }
+        self.many.insert(handle)
+    }
+}
+
+impl Heap {
+    #[inline(always)]
+    pub fn own_slot_index(&self, handle: Handle, name: Symbol) -> Option<usize> {
+        self.shapes.get(self.shape(handle)).find(name)
+    }
+
+    pub fn own_slot(&self, handle: Handle, name: Symbol) -> Option<Value> {
+        self.own_slot_index(handle, name).map(|index| self.object(handle).slot(index))
+    }
+
+    /// Where the slot is that `handle` finds under this name.
+    #[inline]
+    pub fn find(&mut self, handle: Handle, name: Symbol) -> Option<Place> {
+        let shape = self.shape(handle);
+        let hash = (shape.0.wrapping_mul(0x9E37_79B1) ^ name.0.wrapping_mul(0x85EB_CA6B)) as usize;
+        let at = (hash ^ (hash >> 15)) & (CACHE_ENTRIES - 1);
+        let entry = &self.lookups.entries[at];
+        if entry.shape == shape && entry.name == name && entry.epoch == self.epoch {
+            return entry.found.then(|| Place { holder: entry.holder.unwrap_or(handle), index: entry.index });
+        }
+        let place = self.find_uncached(handle, name);
+        self.lookups.entries[at] = Entry {
+            shape,
+            name,
+            epoch: self.epoch,
+            index: place.map_or(0, |place| place.index),
+            holder: place.map(|place| place.holder).filter(|&holder| holder != handle),
+            found: place.is_some(),
+        };
+        place
+    }
+
+    fn find_uncached(&self, handle: Handle, name: Symbol) -> Option<Place> {
+        if let Some(index) = self.own_slot_index(handle, name) {
+            return Some(Place { holder: handle, index: index as u32 });
+        }
+        let mut seen = Seen::default();
+        let mut pending = vec![handle];
+        while let Some(next) = pending.pop() {
+            if !seen.insert(next) {
+                continue;
+            }
+            let shape = self.shapes.get(self.shape(next));
+            if let Some(index) = shape.find(name) {
+                return Some(Place { holder: next, index: index as u32 });
+            }
+            pending.extend(shape.protos.iter().rev());
+        }
+        None
+    }
+
+    #[inline(always)]
+    pub fn value_at(&self, place: Place) -> Value {
+        self.object(place.holder).slot(place.index as usize)
+    }
+
+    /// The value of the slot that `handle` finds under this name.
+    pub fn get_slot(&mut self, handle: Handle, name: Symbol) -> Option<Value> {
+        self.find(handle, name).map(|place| self.value_at(place))
+    }
+
+    /// Every object in the order in which a lookup that starts at `handle` would visit them.
+    pub fn lineage(&self, handle: Handle) -> Vec<Handle> {
+        let mut seen = Seen::default();
+        let mut pending = vec![handle];
+        let mut lineage = Vec::new();
+        while let Some(next) = pending.pop() {
+            if seen.insert(next) {
+                lineage.push(next);
+                pending.extend(self.protos(next).iter().rev());
+            }
+        }
+        lineage
+    }
+
+    /// Whether `proto` is `handle` itself or among the objects it inherits from.
+    pub fn is_kind_of(&self, handle: Handle, proto: Handle) -> bool {
+        let mut seen = Seen::default();
+        let mut pending = vec![handle];
+        while let Some(next) = pending.pop() {
+            if next == proto {
+                return true;
+            }
+            if seen.insert(next) {
+                pending.extend(self.protos(next).iter().rev());
+            }
+        }
+        false
+    }
+}

@@ -1,0 +1,199 @@
+//! One object: its shape, its slots and, for the built-in kinds, its data. Owns the layout; only the heap changes it.
+
+use crate::sequence::Sequence;
+use crate::shape::ShapeId;
+use crate::value::{Handle, Symbol, Value};
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
+use std::any::Any;
+use thin_vec::ThinVec;
+
+/// Slots kept inside the object; more go to an allocation of their own.
+pub const INLINE_SLOTS: usize = 4;
+
+/// Keys are symbols, kept in the order in which they were first put.
+pub type Map = IndexMap<Symbol, Value, FxBuildHasher>;
+
+/// What the object is made of, beside its slots.
+#[derive(Default)]
+pub enum Data {
+    #[default]
+    None,
+    Number(f64),
+    Sequence(Box<Sequence>),
+    List(ThinVec<Value>),
+    Map(Box<Map>),
+    /// A fixed set of fields whose meaning the language knows (a message, a block, a call).
+    Record(ThinVec<Value>),
+    /// A primitive function, by its place in the language's table.
+    Primitive(u32),
+    /// A reference that does not keep its object alive.
+    Weak(Value),
+    /// Something that only the embedder or the machine understands.
+    Foreign(Box<Box<dyn Foreign>>),
+}
+
+/// Data that the heap carries without understanding it.
+pub trait Foreign: Any {
+    /// Names every value that this data keeps alive.
+    fn trace(&self, _visit: &mut dyn FnMut(Value)) {}
+    /// What it counts for against the memory limit.
+    fn logical_bytes(&self) -> usize {
+        0
+    }
+    fn as_any(&self) -> &dyn Any;
+    fn as_any_mut(&mut self) -> &mut dyn Any;
+}
+
+/// Which built-in kind an object is; clones of a kind are of the same kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+#[repr(u8)]
+pub enum Kind {
+    #[default]
+    Object,
+    Number,
+    Sequence,
+    List,
+    Map,
+    Block,
+    Message,
+    Call,
+    Locals,
+    Coroutine,
+    Frame,
+    Primitive,
+    WeakLink,
+    Foreign,
+}
+
+/// Single bits of an object's header.
+pub mod flag {
+    /// Looking the object up in a slot activates it.
+    pub const ACTIVATABLE: u8 = 1;
+    /// An interned sequence: never changes.
+    pub const SYMBOL: u8 = 2;
+    /// Some shape names it as proto: changing its slots' names changes what others find.
+    pub const PROTO: u8 = 4;
+    /// A message that compiled code was made from: changing it must reach that code.
+    pub const COMPILED: u8 = 8;
+    /// Writes are reported to the heap's barrier first.
+    pub const WATCHED: u8 = 16;
+    /// Only some names are known to be found here; set while an object is being faulted in.
+    pub const OPEN: u8 = 32;
+}
+
+pub struct Object {
+    pub(crate) shape: ShapeId,
+    pub(crate) kind: Kind,
+    pub(crate) flags: u8,
+    pub(crate) inline: [Value; INLINE_SLOTS],
+    pub(crate) more: ThinVec<Value>,
+    pub(crate) data: Data,
+}
+
+impl Object {
+    #[inline(always)]
+    pub fn shape(&self) -> ShapeId {
+        self.shape
+    }
+
+    #[inline(always)]
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    #[inline(always)]
+    pub fn has(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+
+    #[inline(always)]
+    pub fn data(&self) -> &Data {
+        &self.data
+    }
+
+    #[inline(always)]
+    pub fn slot(&self, index: usize) -> Value {
+        if index < INLINE_SLOTS { self.inline[index] } else { self.more[index - INLINE_SLOTS] }
+    }
+
+    #[inline(always)]
+    pub(crate) fn set_slot(&mut self, index: usize, value: Value) {
+        if index < INLINE_SLOTS {
+            self.inline[index] = value
+        } else {
+            self.more[index - INLINE_SLOTS] = value
+        }
+    }
+
+    pub(crate) fn push_slot(&mut self, index: usize, value: Value) {
+        if index < INLINE_SLOTS {
+            self.inline[index] = value;
+        } else {
+            debug_assert_eq!(self.more.len(), index - INLINE_SLOTS);
+            self.more.push(value);
+        }
+    }
+
+    /// Takes the slot at `index` of `count` out, moving the later ones down.
+    pub(crate) fn remove_slot(&mut self, index: usize, count: usize) -> Value {
+        let removed = self.slot(index);
+        for later in index + 1..count {
+            self.set_slot(later - 1, self.slot(later));
+        }
+        if count > INLINE_SLOTS {
+            self.more.pop();
+        } else {
+            self.inline[count - 1] = Value::ABSENT;
+        }
+        removed
+    }
+
+    /// What the data counts for against the memory limit: lengths, never capacities, so that it is the same anywhere.
+    pub fn logical_bytes(&self) -> usize {
+        size_of::<Object>() + self.more.len() * 8 + self.data.logical_bytes()
+    }
+}
+
+impl Data {
+    pub fn logical_bytes(&self) -> usize {
+        match self {
+            Data::Sequence(sequence) => sequence.as_bytes().len(),
+            Data::List(values) | Data::Record(values) => values.len() * 8,
+            Data::Map(map) => map.len() * 32,
+            Data::Foreign(foreign) => foreign.logical_bytes(),
+            _ => 0,
+        }
+    }
+
+    /// Names every value inside.
+    pub fn trace(&self, visit: &mut dyn FnMut(Value)) {
+        match self {
+            Data::List(values) | Data::Record(values) => values.iter().for_each(|&value| visit(value)),
+            Data::Map(map) => map.iter().for_each(|(&key, &value)| {
+                visit(Value::object(key));
+                visit(value);
+            }),
+            Data::Foreign(foreign) => foreign.trace(visit),
+            _ => {}
+        }
+    }
+}
+
+/// A slot's place: the object that has it and its index there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place {
+    pub holder: Handle,
+    pub index: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_object_fills_one_cache_line() {
+        assert_eq!(size_of::<Data>(), 16);
+        assert_eq!(size_of::<Object>(), 64);
+    }
+}

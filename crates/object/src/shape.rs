@@ -1,0 +1,211 @@
+//! Shapes: the slot names and protos that objects have in common. Owns how a name finds its index.
+//!
+//! A *shared* shape never changes: adding a slot moves the object along a transition to another shape. An *owned*
+//! shape belongs to one object (one with many slots, or one that lost some); changing it gives it a new id, so that
+//! whatever was remembered about the old id can never be wrong. Unused shapes are freed by the collector.
+
+use crate::value::{Handle, Symbol};
+use rustc_hash::FxHashMap;
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct ShapeId(pub u32);
+
+/// Beyond this many slots an object gets a shape of its own.
+const SHARED_SLOTS_MAX: usize = 24;
+/// A shape with more transitions than this gives its next child an owned shape.
+const TRANSITIONS_MAX: usize = 128;
+/// Up to here a scan of the names beats a hash table.
+const SCANNED_SLOTS_MAX: usize = 8;
+
+#[derive(Default, Debug)]
+pub struct Shape {
+    pub protos: Vec<Handle>,
+    pub names: Vec<Symbol>,
+    index: FxHashMap<Symbol, u32>,
+    transitions: FxHashMap<Symbol, ShapeId>,
+    pub owned: bool,
+}
+
+impl Shape {
+    #[inline]
+    pub fn find(&self, name: Symbol) -> Option<usize> {
+        if self.names.len() <= SCANNED_SLOTS_MAX {
+            self.names.iter().position(|&each| each == name)
+        } else {
+            self.index.get(&name).map(|&index| index as usize)
+        }
+    }
+
+    fn push(&mut self, name: Symbol) {
+        self.names.push(name);
+        if self.names.len() == SCANNED_SLOTS_MAX + 1 {
+            self.reindex();
+        } else if self.names.len() > SCANNED_SLOTS_MAX {
+            self.index.insert(name, self.names.len() as u32 - 1);
+        }
+    }
+
+    fn reindex(&mut self) {
+        self.index.clear();
+        if self.names.len() > SCANNED_SLOTS_MAX {
+            self.index = self.names.iter().enumerate().map(|(index, &name)| (name, index as u32)).collect();
+        }
+    }
+
+    fn copy_owned(&self) -> Shape {
+        Shape {
+            protos: self.protos.clone(),
+            names: self.names.clone(),
+            index: self.index.clone(),
+            transitions: FxHashMap::default(),
+            owned: true,
+        }
+    }
+}
+
+/// All shapes of one heap.
+#[derive(Default)]
+pub struct Shapes {
+    table: Vec<Shape>,
+    free: Vec<ShapeId>,
+    roots: FxHashMap<Vec<Handle>, ShapeId>,
+    clones: FxHashMap<Handle, ShapeId>,
+}
+
+impl Shapes {
+    #[inline(always)]
+    pub fn get(&self, id: ShapeId) -> &Shape {
+        &self.table[id.0 as usize]
+    }
+
+    pub fn len(&self) -> usize {
+        self.table.len() - self.free.len()
+    }
+
+    pub(crate) fn table_len(&self) -> usize {
+        self.table.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn add(&mut self, shape: Shape) -> ShapeId {
+        match self.free.pop() {
+            Some(id) => {
+                self.table[id.0 as usize] = shape;
+                id
+            }
+            None => {
+                self.table.push(shape);
+                ShapeId(self.table.len() as u32 - 1)
+            }
+        }
+    }
+
+    /// The shape of a fresh clone of `proto`: no slots, one proto.
+    #[inline]
+    pub fn clone_of(&mut self, proto: Handle) -> ShapeId {
+        if let Some(&id) = self.clones.get(&proto) {
+            return id;
+        }
+        let id = self.root(vec![proto]);
+        self.clones.insert(proto, id);
+        id
+    }
+
+    /// The shape without slots that has these protos.
+    pub fn root(&mut self, protos: Vec<Handle>) -> ShapeId {
+        if let Some(&id) = self.roots.get(&protos) {
+            return id;
+        }
+        let id = self.add(Shape { protos: protos.clone(), ..Shape::default() });
+        self.roots.insert(protos, id);
+        id
+    }
+
+    /// The shape after adding a slot, which must not be there yet.
+    pub fn with_slot(&mut self, id: ShapeId, name: Symbol) -> ShapeId {
+        let shape = self.get(id);
+        debug_assert!(shape.find(name).is_none());
+        if shape.owned {
+            let renewed = self.renew(id);
+            self.table[renewed.0 as usize].push(name);
+            return renewed;
+        }
+        if let Some(&next) = shape.transitions.get(&name) {
+            return next;
+        }
+        let mut next = shape.copy_owned();
+        next.push(name);
+        next.owned = shape.names.len() >= SHARED_SLOTS_MAX || shape.transitions.len() >= TRANSITIONS_MAX;
+        let owned = next.owned;
+        let next = self.add(next);
+        if !owned {
+            self.table[id.0 as usize].transitions.insert(name, next);
+        }
+        next
+    }
+
+    /// The shape after removing the slot at `index`; the later ones move down by one.
+    pub fn without_slot(&mut self, id: ShapeId, index: usize) -> ShapeId {
+        let id = if self.get(id).owned {
+            self.renew(id)
+        } else {
+            let copy = self.get(id).copy_owned();
+            self.add(copy)
+        };
+        let shape = &mut self.table[id.0 as usize];
+        shape.names.remove(index);
+        shape.reindex();
+        id
+    }
+
+    /// The shape with the same slots and other protos.
+    pub fn with_protos(&mut self, id: ShapeId, protos: Vec<Handle>) -> ShapeId {
+        if self.get(id).owned {
+            let id = self.renew(id);
+            self.table[id.0 as usize].protos = protos;
+            return id;
+        }
+        let names = self.get(id).names.clone();
+        let root = self.root(protos);
+        names.into_iter().fold(root, |shape, name| self.with_slot(shape, name))
+    }
+
+    /// A shape for a second object with the same slots and protos: a copy if it is owned.
+    pub fn unshared(&mut self, id: ShapeId) -> ShapeId {
+        if !self.get(id).owned {
+            return id;
+        }
+        let copy = self.get(id).copy_owned();
+        self.add(copy)
+    }
+
+    /// Gives an owned shape a new id; the old one is an empty husk until the next sweep.
+    fn renew(&mut self, id: ShapeId) -> ShapeId {
+        let shape = std::mem::take(&mut self.table[id.0 as usize]);
+        self.add(shape)
+    }
+
+    /// Frees every shape that `marked` does not name. Returns whether any was freed: ids may then be used again, so
+    /// whatever remembered one must forget it.
+    pub fn sweep(&mut self, marked: &[bool]) -> bool {
+        let is_marked = |id: ShapeId| marked.get(id.0 as usize).copied().unwrap_or(false);
+        let mut already_free = vec![false; self.table.len()];
+        self.free.iter().for_each(|id| already_free[id.0 as usize] = true);
+        let before = self.free.len();
+        for index in 0..self.table.len() {
+            let id = ShapeId(index as u32);
+            if is_marked(id) {
+                self.table[index].transitions.retain(|_, next| is_marked(*next));
+            } else if !already_free[index] {
+                self.table[index] = Shape::default();
+                self.free.push(id);
+            }
+        }
+        self.roots.retain(|_, id| is_marked(*id));
+        self.clones.retain(|_, id| is_marked(*id));
+        self.free.len() > before
+    }
+}
