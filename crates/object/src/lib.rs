@@ -10,6 +10,7 @@ mod collect;
 mod heap;
 mod lookup;
 mod object;
+pub mod number_text;
 pub mod sequence;
 mod shape;
 mod symbol;

@@ -1,0 +1,112 @@
+//! Replacing and clipping around what is found. Each pass builds its result once, however many matches there are.
+
+use super::Sequence;
+
+impl Sequence {
+    /// Every occurrence, left to right; an empty one is never replaced.
+    pub fn replace_seq(&mut self, from: &Sequence, to: &Sequence) {
+        let matches = self.matches_of(from);
+        if matches.is_empty() {
+            return;
+        }
+        let skipped = self.prefix_len(from);
+        let mut out = self.like(&[]);
+        let mut start = 0;
+        for position in matches {
+            out.append_seq(&self.range(start, position));
+            out.append_seq(to);
+            start = position + skipped;
+        }
+        out.append_seq(&self.range(start, self.len()));
+        *self = out;
+    }
+
+    /// The first occurrence at or after `from_index`.
+    pub fn replace_first_seq(&mut self, from: &Sequence, to: &Sequence, from_index: usize) {
+        if let Some(position) = self.find_seq(from, from_index) {
+            self.replace_range(position, position + self.prefix_len(from), to);
+        }
+    }
+
+    pub fn remove_seq(&mut self, other: &Sequence) {
+        self.replace_seq(other, &self.like(&[]));
+    }
+
+    /// Pair after pair, each over the result of the ones before: Io's `replaceMap`.
+    pub fn replace_map<'a>(&mut self, pairs: impl IntoIterator<Item = (&'a Sequence, &'a Sequence)>) {
+        pairs.into_iter().for_each(|(from, to)| self.replace_seq(from, to));
+    }
+
+    /// Drops what precedes the first occurrence. Like the other three, tells whether there was one.
+    pub fn clip_before_seq(&mut self, other: &Sequence) -> bool {
+        let found = self.find_seq(other, 0);
+        found.inspect(|position| self.remove_range(0, *position)).is_some()
+    }
+
+    /// Drops the first occurrence and what precedes it.
+    pub fn clip_before_end_of_seq(&mut self, other: &Sequence) -> bool {
+        let found = self.find_seq(other, 0).filter(|_| !other.is_empty());
+        found.inspect(|position| self.remove_range(0, *position + self.prefix_len(other))).is_some()
+    }
+
+    /// Drops what follows the first occurrence.
+    pub fn clip_after_seq(&mut self, other: &Sequence) -> bool {
+        let found = self.find_seq(other, 0);
+        found.inspect(|position| self.remove_range(*position + self.prefix_len(other), self.len())).is_some()
+    }
+
+    /// Drops the first occurrence and what follows it.
+    pub fn clip_after_start_of_seq(&mut self, other: &Sequence) -> bool {
+        let found = self.find_seq(other, 0);
+        found.inspect(|position| self.remove_range(*position, self.len())).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(source: &str) -> Sequence {
+        Sequence::from(source)
+    }
+
+    #[test]
+    fn replaces() {
+        let replace = |source, from: &str, to: &str| {
+            let mut sequence = text(source);
+            sequence.replace_seq(&text(from), &text(to));
+            sequence.to_text()
+        };
+        assert_eq!(replace("abc", "a", "AA"), "AAbc");
+        assert_eq!(replace("aabca", "a", "aa"), "aaaabcaa");
+        assert_eq!(replace("abc", "", "x"), "abc");
+        assert_eq!(replace("a界a", "界", "-"), "a-a");
+
+        let mut first = text("abcabc");
+        first.replace_first_seq(&text("b"), &text("XX"), 2);
+        assert_eq!(first, text("abcaXXc"));
+        first.remove_seq(&text("X"));
+        assert_eq!(first, text("abcac"));
+    }
+
+    #[test]
+    fn replaces_narrow_by_wide() {
+        let mut sequence = text("aéb");
+        sequence.replace_seq(&text("b"), &text("界").as_ucs4());
+        assert_eq!(sequence.to_text(), "aé界");
+    }
+
+    #[test]
+    fn clips_around_a_match() {
+        let clip = |action: fn(&mut Sequence, &Sequence) -> bool, other: &str| {
+            let mut sequence = text("abcde");
+            let clipped = action(&mut sequence, &text(other));
+            (clipped, sequence.to_text())
+        };
+        assert_eq!(clip(Sequence::clip_before_seq, "cd"), (true, "cde".into()));
+        assert_eq!(clip(Sequence::clip_before_end_of_seq, "cd"), (true, "e".into()));
+        assert_eq!(clip(Sequence::clip_after_seq, "cd"), (true, "abcd".into()));
+        assert_eq!(clip(Sequence::clip_after_start_of_seq, "cd"), (true, "ab".into()));
+        assert_eq!(clip(Sequence::clip_after_seq, "x"), (false, "abcde".into()));
+    }
+}
