@@ -2,8 +2,7 @@
 //! Owns the record's layout; everybody else asks here.
 
 use crate::syntax::{Literal, Node, NodeId, Tree};
-use object::sequence::Sequence;
-use object::{Data, Handle, Heap, Kind, Symbol, ThinVec, Value, flag};
+use object::{Data, Handle, Heap, Kind, Symbol, ThinVec, Value};
 use std::borrow::Cow;
 
 /// Fields of a message record; the arguments follow.
@@ -223,14 +222,4 @@ pub fn deep_copy(heap: &mut Heap, proto: Handle, root: Handle) -> Handle {
         }
     }
     copies.get(&root).copied().unwrap_or(root)
-}
-
-/// A sequence object that is not interned.
-pub fn is_symbol(heap: &Heap, handle: Handle) -> bool {
-    heap.object(handle).has(flag::SYMBOL)
-}
-
-/// The text of a sequence as a new buffer of bytes.
-pub fn text(bytes: &[u8]) -> Sequence {
-    Sequence::from_bytes(bytes.to_vec())
 }

@@ -277,7 +277,7 @@ impl Vm {
     /// What Io prints for a number or sequence without asking the object; none for others.
     pub fn simple_text(&self, value: Value) -> Option<String> {
         match self.number_of(value) {
-            Some(number) => Some(crate::text::format_number(number)),
+            Some(number) => Some(object::number_text::format_number(number)),
             None => self.text_of(value),
         }
     }

@@ -41,7 +41,7 @@ impl Heap {
 
     /// The symbol for this text.
     pub fn intern(&mut self, text: &str) -> Symbol {
-        self.intern_sequence_bytes(text.as_bytes(), || Sequence::from_bytes(text.as_bytes().to_vec()))
+        self.intern_sequence_bytes(text.as_bytes(), || Sequence::from_bytes(text.as_bytes()))
     }
 
     /// The symbol for these bytes; `make` gives the sequence if there is none yet.

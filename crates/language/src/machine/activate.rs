@@ -119,8 +119,12 @@ impl Vm {
 
     /// A message that stands for a value.
     pub(crate) fn literal_message(&mut self, value: Value) -> Handle {
+        self.literal_named(value, self.names.empty)
+    }
+
+    pub(crate) fn literal_named(&mut self, value: Value, name: Handle) -> Handle {
         let label = Value::object(self.names.label_none);
-        let parts = message::Parts { name: self.names.empty, literal: value, label, line: 0, column: 0 };
+        let parts = message::Parts { name, literal: value, label, line: 0, column: 0 };
         message::allocate(&mut self.heap, self.protos.message, parts, &[], Value::NIL)
     }
 

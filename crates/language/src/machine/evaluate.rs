@@ -162,6 +162,12 @@ impl Vm {
         }
     }
 
+    /// Activates a block or primitive whether or not it is flagged to be.
+    pub(crate) fn use_found_forced(&mut self, found: Found, callee: Handle, message: Handle) -> Outcome {
+        let most = self.most_arguments(callee);
+        self.begin_arguments(found, callee, message, most)
+    }
+
     /// An activatable object of no special kind answers with its `activate` slot.
     fn activate_by_slot(&mut self, found: Found, callee: Handle, message: Handle, locals: Value) -> Outcome {
         match self.heap.find(callee, self.names.activate) {

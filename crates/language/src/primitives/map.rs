@@ -1,15 +1,16 @@
 //! Map: values by the text of their key, in the order in which the keys came.
 
-use super::{Args, LAZY, NONE, ONE, Row, TWO};
+use super::{Args, NONE, ONE, Row, TWO};
 use crate::machine::frame::Native;
+use crate::message;
 use crate::signal::{Outcome, Signal};
 use crate::vm::Vm;
 use object::{Handle, Kind, Symbol, Value};
 
 pub const TABLE: &[Row] = &[
-    ("at", LAZY, at),
+    ("at", ONE, at),
     ("atPut", TWO, at_put),
-    ("atIfAbsentPut", LAZY, begin_at_if_absent_put),
+    ("atIfAbsentPut", ONE, at_if_absent_put),
     ("removeAt", ONE, |vm, args| {
         let (map, key) = keyed(vm, &args)?;
         vm.heap.map_remove(map, key);
@@ -71,44 +72,34 @@ fn has_value(vm: &mut Vm, args: Args) -> Outcome {
     Ok(Value::FALSE)
 }
 
-// The state of at and atIfAbsentPut: whether a missing value shall be put, and the key once it is known.
-const PUTS: usize = 0;
-const KEY: usize = 1;
-
 /// at(key, default): the default is evaluated only if the key is missing.
 fn at(vm: &mut Vm, args: Args) -> Outcome {
-    begin(vm, args, false)
+    let (map, key) = keyed(vm, &args)?;
+    match vm.heap.map(map).and_then(|map| map.get(&key)) {
+        Some(&value) => Ok(value),
+        None => match message::argument(&vm.heap, args.message, 1) {
+            Some(default) => {
+                vm.push_chain(default, args.locals, args.locals);
+                Err(Signal::Entered)
+            }
+            None => Ok(Value::NIL),
+        },
+    }
 }
 
-fn begin_at_if_absent_put(vm: &mut Vm, args: Args) -> Outcome {
-    begin(vm, args, true)
-}
-
-fn begin(vm: &mut Vm, args: Args, puts: bool) -> Outcome {
-    args.receiver(vm, Kind::Map)?;
-    args.argument(vm, 0)?;
+/// atIfAbsentPut(key, value): the value is evaluated, and put, only if the key is missing.
+fn at_if_absent_put(vm: &mut Vm, args: Args) -> Outcome {
+    let (map, key) = keyed(vm, &args)?;
+    if let Some(&value) = vm.heap.map(map).and_then(|map| map.get(&key)) {
+        return Ok(value);
+    }
     vm.push_native(Native::AtIfAbsentPut, &args);
-    vm.stack.values.extend([Value::boolean(puts), Value::NIL]);
-    vm.enter_argument(0)
+    vm.stack.values.push(Value::object(key));
+    vm.enter_argument(1)
 }
 
 pub fn step_at_if_absent_put(vm: &mut Vm, value: Value) -> Outcome {
-    let target = vm.top().target;
-    let map = vm.handle_of(target);
-    let key = vm.state(KEY);
-    if !key.is_nil() {
-        if vm.state(PUTS).is_true() {
-            vm.heap.map_put(map, vm.handle_of(key), value);
-        }
-        return Ok(value);
-    }
-    let Some(key) = vm.symbol_of(value) else {
-        let type_name = vm.type_name(value);
-        return Err(vm.raise(format!("argument 0 to method 'at' must be a Sequence, not a '{type_name}'")));
-    };
-    if let Some(&found) = vm.heap.map(map).and_then(|map| map.get(&key)) {
-        return Ok(found);
-    }
-    vm.set_state(KEY, Value::object(key));
-    vm.enter_argument(1)
+    let (target, key) = (vm.top().target, vm.state(0));
+    vm.heap.map_put(vm.handle_of(target), vm.handle_of(key), value);
+    Ok(value)
 }

@@ -44,6 +44,7 @@ pub const TABLE: &[Row] = &[
     ("isActivatable", NONE, |vm, args| {
         Ok(Value::boolean(args.target.as_handle().is_some_and(|handle| vm.heap.object(handle).has(flag::ACTIVATABLE))))
     }),
+    ("foreachSlot", LAZY, super::iterate::begin_foreach_slot),
     ("thisLocalContext", LAZY, |_, args| Ok(args.locals)),
 ];
 

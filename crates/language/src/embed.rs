@@ -1,0 +1,107 @@
+//! The embedder's view of a machine: evaluate, send, and read what went wrong.
+
+use crate::machine::Ended;
+use crate::message;
+use crate::signal::Halt;
+use crate::syntax::{self, SyntaxError};
+use crate::vm::Vm;
+use object::{Kind, Value};
+use std::fmt;
+
+/// Why an evaluation gave no value.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum Error {
+    #[error("{label}: {error}")]
+    Syntax { label: String, error: SyntaxError },
+    #[error("{0}")]
+    Exception(Exception),
+    #[error("{0}")]
+    Halted(#[from] Halt),
+}
+
+/// An exception that nothing in the program caught.
+#[derive(Debug, Clone)]
+pub struct Exception {
+    /// The exception object; retain it to keep it.
+    pub value: Value,
+    pub type_name: String,
+    pub message: String,
+    /// Where it happened, innermost first.
+    pub trace: Vec<TraceEntry>,
+}
+
+/// One message that was under way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TraceEntry {
+    pub name: String,
+    pub label: String,
+    pub line: u32,
+    pub column: u32,
+}
+
+impl fmt::Display for Exception {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.type_name, self.message)?;
+        match self.trace.first() {
+            Some(entry) => write!(formatter, " ({}:{}:{})", entry.label, entry.line, entry.column),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Vm {
+    /// Evaluates source in the Lobby. `label` names it in errors.
+    pub fn evaluate(&mut self, source: &str, label: &str) -> Result<Value, Error> {
+        let lobby = self.lobby();
+        self.evaluate_in(lobby, source, label)
+    }
+
+    /// Evaluates source with `target` as receiver and context.
+    pub fn evaluate_in(&mut self, target: Value, source: &str, label: &str) -> Result<Value, Error> {
+        self.refresh_operators();
+        let tree = syntax::parse(source, &self.operators)
+            .map_err(|error| Error::Syntax { label: label.to_string(), error })?;
+        let label = self.heap.intern(label);
+        let root = message::from_tree(&mut self.heap, self.protos.message, &tree, label);
+        self.run_message(root, target, target).map_err(|ended| self.describe(ended))
+    }
+
+    /// Sends a message with values for arguments.
+    pub fn send(&mut self, target: Value, name: &str, arguments: &[Value]) -> Result<Value, Error> {
+        let name = self.heap.intern(name);
+        let message = self.message_with_values(name, arguments);
+        let lobby = self.lobby();
+        self.run_message(message, target, lobby).map_err(|ended| self.describe(ended))
+    }
+
+    fn describe(&mut self, ended: Ended) -> Error {
+        match ended {
+            Ended::Halted(halt) => Error::Halted(halt),
+            Ended::Uncaught(value) => Error::Exception(self.describe_exception(value)),
+        }
+    }
+
+    /// Reads an exception object.
+    pub fn describe_exception(&mut self, value: Value) -> Exception {
+        let error = self.get_slot(value, "error").unwrap_or(Value::NIL);
+        let message = self.simple_text(error).unwrap_or_default();
+        let messages = self.get_slot(value, "stackMessages").and_then(|messages| messages.as_handle());
+        let messages = messages.and_then(|list| self.heap.list(list)).unwrap_or_default().to_vec();
+        let trace = messages.into_iter().filter_map(|entry| self.trace_entry(entry)).collect();
+        Exception { value, type_name: self.type_name(value), message, trace }
+    }
+
+    fn trace_entry(&self, value: Value) -> Option<TraceEntry> {
+        let handle = value.as_handle().filter(|&handle| self.heap.kind(handle) == Kind::Message)?;
+        let label = self.heap.record(handle)[message::field::LABEL].as_handle()?;
+        Some(TraceEntry {
+            name: self.heap.symbol_text(message::name(&self.heap, handle)).into_owned(),
+            label: self.heap.symbol_text(label).into_owned(),
+            line: message::line(&self.heap, handle),
+            column: message::column(&self.heap, handle),
+        })
+    }
+
+    /// Takes the operators from the program's OperatorTable.
+    pub(crate) fn refresh_operators(&mut self) {}
+}
