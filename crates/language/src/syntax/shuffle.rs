@@ -97,9 +97,8 @@ impl<'s> Shuffler<'_, 's> {
         for index in 0..self.tree.node(id).args.len() {
             let root = self.tree.node(id).args[index];
             let argument = self.tree.node(root);
-            let is_trivial = argument.next.is_none()
-                && argument.args.is_empty()
-                && self.table.assignment(&argument.name).is_none();
+            let is_trivial =
+                argument.next.is_none() && argument.args.is_empty() && self.table.assignment(&argument.name).is_none();
             if !is_trivial {
                 self.waiting.push(Chain { root, is_statement: false });
             }
@@ -198,7 +197,7 @@ impl<'s> Shuffler<'_, 's> {
 
     fn error(&self, operator: NodeId, problem: &str) -> SyntaxError {
         let node = self.tree.node(operator);
-        SyntaxError::at_place(node.line, node.column, format!("{} {problem}", node.name))
+        SyntaxError::at_operator(node.line, node.column, format!("{} {problem}", node.name))
     }
 
     /// The value that is assigned, queued for its own shuffling.
