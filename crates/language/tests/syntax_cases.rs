@@ -183,6 +183,15 @@ fn errors_say_what_and_where() {
 }
 
 #[test]
+fn exceptions_read_as_in_io() {
+    let text = |source| parse(source, &OperatorTable::default()).expect_err(source).exception_text();
+    assert_eq!(text("("), "compile error: \"unmatched ()s\" on line 1 character 1");
+    assert_eq!(text("f(a,)"), "compile error: \"missing argument in argument list\" on line 1 character 4");
+    assert_eq!(text(":= 3"), "compile error: := requires an expression to its left.");
+    assert_eq!(text("a := ; 3"), "compile error: := must be followed by a value.");
+}
+
+#[test]
 fn a_program_may_change_its_operators() {
     let mut table = OperatorTable::default();
     table.add_assign_operator(":", "atPutNumber");

@@ -89,7 +89,7 @@ impl SyntaxError {
             FaultKind::StrayCharacter => {
                 Self::at(source, offset, format!("stray character \"{}\"", text.escape_debug()))
             }
-            FaultKind::TooLong => Self::at(source, offset, "source is longer than 4 GiB"),
+            FaultKind::TooLong => Self::at(source, offset, "source is longer than 1 GiB"),
         }
     }
 }
