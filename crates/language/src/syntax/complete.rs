@@ -30,8 +30,9 @@ fn ends_with_continuation(source: &str) -> bool {
     let mut last = TokenKind::End;
     while let Ok(token) = lexer.next() {
         if token.kind == TokenKind::End {
-            // Without its newline the backslash is still an operator.
-            return last == TokenKind::Continuation || source.trim_end_matches(' ').ends_with('\\') && last == TokenKind::Symbol;
+            // As long as its newline has not been typed, the backslash is an operator.
+            let ends_with_backslash = last == TokenKind::Symbol && source.trim_end().ends_with('\\');
+            return last == TokenKind::Continuation || ends_with_backslash;
         }
         last = token.kind;
     }
@@ -47,7 +48,8 @@ mod tests {
         for source in ["", "a", "a(b)\n", "\"(\"", "// (", "a := 1; b", "\"\"\"\"\"\"", "// \\"] {
             assert_eq!(is_complete(source), Completeness::Complete, "{source}");
         }
-        for source in ["a(", "a(b,", "(\n[", "\"abc", "\"abc\\", "\"\"\"a\"\"", "/* /* */", "a \\", "a \\\n", "a( \"x"] {
+        for source in ["a(", "a(b,", "(\n[", "\"abc", "\"abc\\", "\"\"\"a\"\"", "/* /* */", "a \\", "a \\\n", "a( \"x"]
+        {
             assert_eq!(is_complete(source), Completeness::NeedsMore, "{source}");
         }
         for source in [")", "(]", "a,", "a(,", "1.x", "`"] {

@@ -18,16 +18,27 @@ pub struct SyntaxError {
     pub hint: Option<String>,
     /// Whether more text at the end could make the source right.
     incomplete: bool,
+    /// Whether an operator lacks something, in source that is otherwise well formed.
+    of_operator: bool,
 }
 
 impl SyntaxError {
     pub(super) fn at(source: &str, offset: usize, message: impl Into<String>) -> Self {
         let (line, column) = Positions::new(source).advance_to(offset);
-        SyntaxError { message: message.into(), line, column, offset, hint: None, incomplete: false }
+        SyntaxError { message: message.into(), line, column, offset, hint: None, incomplete: false, of_operator: false }
     }
 
-    pub(super) fn at_place(line: u32, column: u32, message: impl Into<String>) -> Self {
-        SyntaxError { message: message.into(), line, column, offset: 0, hint: None, incomplete: false }
+    /// For an operator of a tree, whose source is not at hand.
+    pub(super) fn at_operator(line: u32, column: u32, message: impl Into<String>) -> Self {
+        SyntaxError {
+            message: message.into(),
+            line,
+            column,
+            offset: 0,
+            hint: None,
+            incomplete: false,
+            of_operator: true,
+        }
     }
 
     pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
@@ -42,6 +53,15 @@ impl SyntaxError {
 
     pub(super) fn is_incomplete(&self) -> bool {
         self.incomplete
+    }
+
+    /// The text of the exception that a running program sees, as Io words it.
+    pub fn exception_text(&self) -> String {
+        if self.of_operator {
+            format!("compile error: {}.", self.message)
+        } else {
+            format!("compile error: \"{}\" on line {} character {}", self.message, self.line, self.column)
+        }
     }
 
     /// Fills in the offset, for an error that was found in the tree of `source`.
@@ -69,7 +89,7 @@ impl SyntaxError {
             FaultKind::StrayCharacter => {
                 Self::at(source, offset, format!("stray character \"{}\"", text.escape_debug()))
             }
-            FaultKind::TooLong => Self::at(source, offset, "source is longer than 4 GiB"),
+            FaultKind::TooLong => Self::at(source, offset, "source is longer than 1 GiB"),
         }
     }
 }

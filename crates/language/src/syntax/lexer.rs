@@ -3,6 +3,9 @@
 
 use super::token::{Fault, FaultKind, Token, TokenKind, is_blank, is_symbol, is_word};
 
+/// Keeps offsets and node numbers, of which there are fewer than two for a byte, within 32 bits.
+const MAX_SOURCE_BYTES: usize = 1 << 30;
+
 const BYTE_ORDER_MARK: &str = "\u{FEFF}";
 
 pub(super) struct Lexer<'s> {
@@ -11,9 +14,9 @@ pub(super) struct Lexer<'s> {
 }
 
 impl<'s> Lexer<'s> {
-    /// Fails when offsets into the source would not fit a token.
+    /// Fails when the source is too long.
     pub fn new(source: &'s str) -> Result<Self, Fault> {
-        if u32::try_from(source.len()).is_err() {
+        if source.len() > MAX_SOURCE_BYTES {
             return Err(Fault { kind: FaultKind::TooLong, start: 0, end: 0 });
         }
         let offset = if source.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };

@@ -6,6 +6,15 @@
 //!
 //! Nothing here recurses on the native stack, whatever the nesting of the input, and nothing takes more than linear
 //! time. Nothing here knows of objects, slots or evaluation, and nothing here touches the host.
+//!
+//! Source that Io's own implementation understands means the same here. Where that implementation loses track, this
+//! one does what the author meant, or says what is wrong:
+//! - `a:=1` assigns to `a`, not to `a:`; `a +// note` and `a +\` at the end of a line hold the operator `+`;
+//! - `x[1] = a + b` assigns the whole of `a + b`, and `foo((a + b))` shuffles what is inside;
+//! - parentheses that are an operator's whole operand never count twice: `1 + (2) - 3` is `1 +(2) -(3)`;
+//! - an operand on the line after its operator is the same as on its line, without a `;` before it;
+//! - brackets close only their own kind, `0x10+1` is a sum, and `1.`, `1..2`, `1e` and `0xZ` are malformed numbers;
+//! - a message without arguments prints as `a()` before a group, so that `a() (b)` does not become `a(b)`.
 
 mod complete;
 mod error;

@@ -20,6 +20,8 @@ struct OpenList {
     owner: NodeId,
     /// Where its bracket stands.
     offset: u32,
+    /// Where its last comma stands, or its bracket as long as it has none.
+    last_comma: u32,
 }
 
 struct Parser<'s> {
@@ -119,7 +121,7 @@ impl<'s> Parser<'s> {
             (b'[', _) => self.append(token.start, "squareBrackets", Literal::None),
             _ => self.append(token.start, "curlyBrackets", Literal::None),
         };
-        self.open_lists.push(OpenList { owner, offset: token.start });
+        self.open_lists.push(OpenList { owner, offset: token.start, last_comma: token.start });
         self.tail = None;
         self.tail_takes_args = false;
     }
@@ -136,7 +138,7 @@ impl<'s> Parser<'s> {
             return Err(self.error(token.start, message).hint(format!("expected {}", closer_of(opener))));
         }
         if self.tail.is_none() && !self.tree.node(list.owner).args.is_empty() {
-            return Err(self.error(token.start, "missing argument in argument list"));
+            return Err(self.error(list.last_comma, "missing argument in argument list"));
         }
         self.tail = Some(list.owner);
         self.ended_at = None;
@@ -145,10 +147,11 @@ impl<'s> Parser<'s> {
     }
 
     fn end_argument(&mut self, token: Token) -> Result<(), SyntaxError> {
-        if self.open_lists.is_empty() {
+        let Some(list) = self.open_lists.last_mut() else {
             let hint = "a comma separates arguments inside brackets";
             return Err(self.error(token.start, "unexpected comma").hint(hint));
-        }
+        };
+        list.last_comma = token.start;
         if self.tail.take().is_none() {
             return Err(self.error(token.start, "missing argument in argument list"));
         }
@@ -160,8 +163,8 @@ impl<'s> Parser<'s> {
     fn finish(mut self) -> Result<Tree<'s>, SyntaxError> {
         if let Some(list) = self.open_lists.last() {
             let opener = self.opener(list);
-            let error = self.error(list.offset, format!("unmatched {opener}"));
-            return Err(error.hint(format!("it is never closed; expected {}", closer_of(opener))).incomplete());
+            let error = self.error(list.offset, format!("unmatched {opener}{}s", closer_of(opener)));
+            return Err(error.hint(format!("the {opener} here is never closed")).incomplete());
         }
         if self.tree.nodes.is_empty() {
             self.link(0, "nil", Literal::None);

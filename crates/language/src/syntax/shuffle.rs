@@ -82,7 +82,8 @@ impl<'s> Shuffler<'_, 's> {
         if let Some(message) = self.table.assignment(name) {
             return self.assign(id, message, is_statement);
         }
-        if let Some(precedence) = self.table.precedence(name) {
+        let precedence = self.table.precedence(name);
+        if let Some(precedence) = precedence.filter(|_| !self.is_assigned_to(id)) {
             self.operator(id, precedence);
         } else if self.tree.node(id).is_end_of_line() {
             self.end_of_line(id);
@@ -93,13 +94,19 @@ impl<'s> Shuffler<'_, 's> {
         Ok(self.tree.node(id).next)
     }
 
+    /// Whether an operator is not meant as one, but as the name of a slot: `Number + := method(…)`.
+    fn is_assigned_to(&self, id: NodeId) -> bool {
+        let node = self.tree.node(id);
+        let is_followed = node.next.is_some_and(|next| self.table.assignment(&self.tree.node(next).name).is_some());
+        is_followed && node.args.is_empty()
+    }
+
     fn queue_arguments(&mut self, id: NodeId) {
         for index in 0..self.tree.node(id).args.len() {
             let root = self.tree.node(id).args[index];
             let argument = self.tree.node(root);
-            let is_trivial = argument.next.is_none()
-                && argument.args.is_empty()
-                && self.table.assignment(&argument.name).is_none();
+            let is_trivial =
+                argument.next.is_none() && argument.args.is_empty() && self.table.assignment(&argument.name).is_none();
             if !is_trivial {
                 self.waiting.push(Chain { root, is_statement: false });
             }
@@ -177,8 +184,10 @@ impl<'s> Shuffler<'_, 's> {
     /// Rewrites `a := b` and returns what follows it. The target's own node becomes the assignment, because what
     /// precedes it refers to it.
     fn assign(&mut self, id: NodeId, message: &str, is_statement: bool) -> Result<Option<NodeId>, SyntaxError> {
-        let target = self.level().last.filter(|&last| !self.tree.node(last).is_end_of_line());
-        let Some(target) = target else {
+        let level = self.level();
+        let (last, place) = (level.last, level.place);
+        let is_target = |&last: &NodeId| place != Place::Operand && !self.tree.node(last).is_end_of_line();
+        let Some(target) = last.filter(is_target) else {
             return Err(self.error(id, "requires an expression to its left"));
         };
         let value = self.value_of(id)?;
@@ -192,13 +201,12 @@ impl<'s> Shuffler<'_, 's> {
         node.literal = Literal::None;
         node.args = vec![slot, value];
         node.next = rest;
-        self.level().place = Place::Next;
         Ok(rest)
     }
 
     fn error(&self, operator: NodeId, problem: &str) -> SyntaxError {
         let node = self.tree.node(operator);
-        SyntaxError::at_place(node.line, node.column, format!("{} {problem}", node.name))
+        SyntaxError::at_operator(node.line, node.column, format!("{} {problem}", node.name))
     }
 
     /// The value that is assigned, queued for its own shuffling.

@@ -28,12 +28,6 @@ pub(super) enum TokenKind {
 }
 
 impl TokenKind {
-    /// Whether the token is a message by itself.
-    pub fn is_message(self) -> bool {
-        use TokenKind::{Decimal, Hexadecimal, Symbol, Text, TripleText, Word};
-        matches!(self, Word | Symbol | Decimal | Hexadecimal | Text | TripleText)
-    }
-
     pub fn is_comment(self) -> bool {
         matches!(self, TokenKind::LineComment | TokenKind::BlockComment)
     }
