@@ -126,16 +126,9 @@ fn constant(name: &str) -> Option<Value> {
     }
 }
 
-/// How far a tree goes: the chain, or the message and its arguments only.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Extent {
-    Chain,
-    One,
-}
-
 /// Copies a message and what hangs on it out of the heap, for printing and shuffling. A message that is its own
 /// descendant is cut where it would repeat; `origins` names the heap message of each node.
-pub fn to_tree(heap: &Heap, root: Handle, extent: Extent) -> (Tree<'static>, Vec<Handle>) {
+pub fn to_tree(heap: &Heap, root: Handle) -> (Tree<'static>, Vec<Handle>) {
     let mut nodes: Vec<Node<'static>> = Vec::new();
     let mut origins = Vec::new();
     // The path from the root is not kept, so shared messages are copied and only the size is bounded.
@@ -157,9 +150,7 @@ pub fn to_tree(heap: &Heap, root: Handle, extent: Extent) -> (Tree<'static>, Vec
         for &argument in arguments(heap, message).iter().rev() {
             pending.push((argument, Some(Link::Argument(at))));
         }
-        if let Some(next) = next(heap, message)
-            && (extent == Extent::Chain || at > 0)
-        {
+        if let Some(next) = next(heap, message) {
             pending.push((next, Some(Link::Next(at))));
         }
     }

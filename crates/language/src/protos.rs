@@ -2,7 +2,6 @@
 
 use crate::machine::frame::Suspended;
 use crate::names::Names;
-use object::sequence::Sequence;
 use object::{Data, Handle, Heap, Kind, Value};
 
 macro_rules! protos {
@@ -85,13 +84,29 @@ impl Protos {
 
     fn name(&self, heap: &mut Heap, names: &Names) {
         let named = [
-            ("Object", self.object), ("Locals", self.locals), ("Number", self.number), ("Sequence", self.sequence),
-            ("List", self.list), ("Map", self.map), ("Block", self.block), ("Message", self.message),
-            ("Call", self.call), ("Coroutine", self.coroutine), ("EvalFrame", self.frame),
-            ("CFunction", self.primitive), ("WeakLink", self.weak_link), ("Exception", self.exception),
-            ("OperatorTable", self.operator_table), ("Normal", self.normal), ("Break", self.break_),
-            ("Continue", self.continue_), ("Return", self.return_), ("Eol", self.end_of_line),
-            ("nil", Handle(0)), ("true", Handle(1)), ("false", Handle(2)),
+            ("Object", self.object),
+            ("Locals", self.locals),
+            ("Number", self.number),
+            ("Sequence", self.sequence),
+            ("List", self.list),
+            ("Map", self.map),
+            ("Block", self.block),
+            ("Message", self.message),
+            ("Call", self.call),
+            ("Coroutine", self.coroutine),
+            ("EvalFrame", self.frame),
+            ("CFunction", self.primitive),
+            ("WeakLink", self.weak_link),
+            ("Exception", self.exception),
+            ("OperatorTable", self.operator_table),
+            ("Normal", self.normal),
+            ("Break", self.break_),
+            ("Continue", self.continue_),
+            ("Return", self.return_),
+            ("Eol", self.end_of_line),
+            ("nil", Handle(0)),
+            ("true", Handle(1)),
+            ("false", Handle(2)),
         ];
         for (text, handle) in named {
             let symbol = heap.intern(text);
@@ -123,29 +138,5 @@ impl Protos {
             Kind::Primitive => "CFunction",
             Kind::WeakLink => "WeakLink",
         }
-    }
-
-    /// The prototype of a kind.
-    pub fn of_kind(&self, kind: Kind) -> Handle {
-        match kind {
-            Kind::Object | Kind::Foreign => self.object,
-            Kind::Number => self.number,
-            Kind::Sequence => self.sequence,
-            Kind::List => self.list,
-            Kind::Map => self.map,
-            Kind::Block => self.block,
-            Kind::Message => self.message,
-            Kind::Call => self.call,
-            Kind::Locals => self.locals,
-            Kind::Coroutine => self.coroutine,
-            Kind::Frame => self.frame,
-            Kind::Primitive => self.primitive,
-            Kind::WeakLink => self.weak_link,
-        }
-    }
-
-    /// An empty text.
-    pub fn empty_text() -> Sequence {
-        Sequence::default()
     }
 }

@@ -7,7 +7,7 @@ use crate::machine::frame::{Stack, Suspended};
 use crate::names::Names;
 use crate::primitives::{self, Primitive};
 use crate::protos::Protos;
-use crate::signal::{Outcome, Signal};
+use crate::signal::Signal;
 use crate::syntax::OperatorTable;
 use crate::{library, message};
 use object::sequence::Sequence;
@@ -280,9 +280,5 @@ impl Vm {
             Some(number) => Some(object::number_text::format_number(number)),
             None => self.text_of(value),
         }
-    }
-
-    pub(crate) fn nil(&self) -> Outcome {
-        Ok(Value::NIL)
     }
 }

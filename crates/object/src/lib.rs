@@ -9,8 +9,8 @@
 mod collect;
 mod heap;
 mod lookup;
-mod object;
 pub mod number_text;
+mod object;
 pub mod sequence;
 mod shape;
 mod symbol;

@@ -28,8 +28,7 @@ pub struct LookupCache {
 
 impl Default for LookupCache {
     fn default() -> LookupCache {
-        let empty =
-            Entry { shape: ShapeId(0), name: Handle(0), epoch: 0, index: 0, holder: None, found: false };
+        let empty = Entry { shape: ShapeId(0), name: Handle(0), epoch: 0, index: 0, holder: None, found: false };
         LookupCache { entries: vec![empty; CACHE_ENTRIES] }
     }
 }

@@ -119,11 +119,7 @@ impl Object {
 
     #[inline(always)]
     pub(crate) fn set_slot(&mut self, index: usize, value: Value) {
-        if index < INLINE_SLOTS {
-            self.inline[index] = value
-        } else {
-            self.more[index - INLINE_SLOTS] = value
-        }
+        if index < INLINE_SLOTS { self.inline[index] = value } else { self.more[index - INLINE_SLOTS] = value }
     }
 
     pub(crate) fn push_slot(&mut self, index: usize, value: Value) {

@@ -129,7 +129,13 @@ impl Vm {
     }
 
     /// Activates any value as if it had been found in a slot, with values for arguments.
-    pub(crate) fn activate_with_values(&mut self, callee: Handle, target: Value, values: &[Value], locals: Value) -> Outcome {
+    pub(crate) fn activate_with_values(
+        &mut self,
+        callee: Handle,
+        target: Value,
+        values: &[Value],
+        locals: Value,
+    ) -> Outcome {
         let name = self.names.call;
         let message = self.message_with_values(name, values);
         let at = self.stack.values.len();

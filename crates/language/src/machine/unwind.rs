@@ -1,12 +1,11 @@
 //! The way out: stops, exceptions and halts pass the frames that they end. Owns who catches what.
 
 use super::frame::{Frame, Kind, Native, Phase};
-use crate::block::field;
 use crate::message;
 use crate::primitives::{Args, assigns, step_stop};
 use crate::signal::{Outcome, Signal, Stop};
 use crate::vm::Vm;
-use object::{Data, Kind as ObjectKind, Value};
+use object::Value;
 
 /// An exception keeps this many of the innermost messages, and as many of the outermost.
 const STACK_MESSAGES_MAX: usize = 64;
@@ -118,14 +117,6 @@ impl Vm {
         let shown: Vec<Value> =
             frames.iter().rev().filter(is_shown).take(STACK_MESSAGES_MAX).map(|frame| frame.message.into()).collect();
         shown
-    }
-
-    /// Whether a frame's body belongs to a block with this many arguments or more; for inspection.
-    pub(crate) fn block_argument_count(&self, block: object::Handle) -> usize {
-        match (self.heap.kind(block), self.heap.object(block).data()) {
-            (ObjectKind::Block, Data::Record(fields)) => fields.len().saturating_sub(field::ARGUMENT_NAMES),
-            _ => 0,
-        }
     }
 }
 

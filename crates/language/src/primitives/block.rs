@@ -3,7 +3,7 @@
 use super::{ALL, Args, LAZY, NONE, ONE, Row};
 use crate::block::field;
 use crate::message as messages;
-use crate::signal::{Outcome, Signal};
+use crate::signal::Outcome;
 use crate::vm::Vm;
 use object::{Data, Handle, Kind, Value};
 
@@ -180,8 +180,4 @@ impl Vm {
 
     /// A block was given another body, scope or arguments.
     pub(crate) fn block_changed(&mut self, _block: Handle) {}
-
-    pub(crate) fn signal_entered() -> Signal {
-        Signal::Entered
-    }
 }

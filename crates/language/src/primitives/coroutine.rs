@@ -1,7 +1,6 @@
 //! Coroutine and EvalFrame: stacks as objects.
 
 use super::{Args, NONE, Row};
-use crate::block::call;
 use crate::machine::frame::{Frame, Kind as FrameKind, Phase};
 use crate::signal::{Outcome, Signal};
 use crate::vm::Vm;
@@ -110,12 +109,6 @@ fn picture(vm: &mut Vm, frame: &Frame, parent: Value, depth: usize) -> Handle {
     let state = vm.symbol(state);
     let call = call_of(vm, frame).unwrap_or(Value::NIL);
     let message = if frame.kind == FrameKind::Host { vm.protos.message } else { frame.message };
-    let fields =
-        [message.into(), frame.target, frame.locals, state, parent, Value::number(depth as f64), call];
+    let fields = [message.into(), frame.target, frame.locals, state, parent, Value::number(depth as f64), call];
     vm.heap.clone_of(vm.protos.frame, Kind::Frame, Data::Record(fields.into_iter().collect()))
-}
-
-/// The block that a call activated.
-pub fn activated_by(vm: &Vm, frame: &Frame) -> Option<Value> {
-    call_of(vm, frame).and_then(|value| value.as_handle()).map(|handle| vm.heap.record(handle)[call::ACTIVATED])
 }

@@ -8,8 +8,10 @@ use crate::vm::Vm;
 use object::{Data, Handle, Kind, Value};
 
 pub const NUMBER_TABLE: &[Row] = &[("repeat", LAZY, begin_repeat)];
-pub const LIST_TABLE: &[Row] =
-    &[("foreach", LAZY, |vm, args| begin_foreach(vm, args, false)), ("reverseForeach", LAZY, |vm, args| begin_foreach(vm, args, true))];
+pub const LIST_TABLE: &[Row] = &[
+    ("foreach", LAZY, |vm, args| begin_foreach(vm, args, false)),
+    ("reverseForeach", LAZY, |vm, args| begin_foreach(vm, args, true)),
+];
 pub const MAP_TABLE: &[Row] = &[("foreach", LAZY, |vm, args| begin_foreach(vm, args, false))];
 
 // The state of a repeat: how often it ran, how often it shall.

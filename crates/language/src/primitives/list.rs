@@ -44,9 +44,7 @@ pub const TABLE: &[Row] = &[
     }),
     ("first", ONE, |vm, args| end(vm, args, true)),
     ("last", ONE, |vm, args| end(vm, args, false)),
-    ("indexOf", ONE, |vm, args| {
-        Ok(position(vm, &args)?.map_or(Value::NIL, |index| Value::number(index as f64)))
-    }),
+    ("indexOf", ONE, |vm, args| Ok(position(vm, &args)?.map_or(Value::NIL, |index| Value::number(index as f64)))),
     ("contains", ONE, |vm, args| Ok(Value::boolean(position(vm, &args)?.is_some()))),
     ("containsIdenticalTo", ONE, |vm, args| {
         let (items, wanted) = (items(vm, &args)?, args.value(vm, 0));
@@ -254,8 +252,12 @@ fn slice(vm: &mut Vm, args: &Args) -> Result<Vec<Value>, Signal> {
     }
     let clip = |index: i64, low: i64, high: i64| (if index < 0 { index + count } else { index }).clamp(low, high);
     let (first, last) = if step > 0 { (0, count) } else { (count - 1, -1) };
-    let start = args.optional_number(vm, 0)?.map_or(first, |index| clip(index as i64, if step > 0 { 0 } else { -1 }, if step > 0 { count } else { count - 1 }));
-    let end = args.optional_number(vm, 1)?.map_or(last, |index| clip(index as i64, if step > 0 { 0 } else { -1 }, if step > 0 { count } else { count - 1 }));
+    let start = args.optional_number(vm, 0)?.map_or(first, |index| {
+        clip(index as i64, if step > 0 { 0 } else { -1 }, if step > 0 { count } else { count - 1 })
+    });
+    let end = args.optional_number(vm, 1)?.map_or(last, |index| {
+        clip(index as i64, if step > 0 { 0 } else { -1 }, if step > 0 { count } else { count - 1 })
+    });
     let mut chosen = Vec::new();
     let mut at = start;
     while (step > 0 && at < end) || (step < 0 && at > end) {

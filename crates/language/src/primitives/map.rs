@@ -32,7 +32,8 @@ pub const TABLE: &[Row] = &[
     ("hasValue", ONE, has_value),
     ("keys", NONE, |vm, args| {
         let map = args.receiver(vm, Kind::Map)?;
-        let keys: Vec<Value> = vm.heap.map(map).map(|map| map.keys().map(|&key| key.into()).collect()).unwrap_or_default();
+        let keys: Vec<Value> =
+            vm.heap.map(map).map(|map| map.keys().map(|&key| key.into()).collect()).unwrap_or_default();
         vm.charge(keys.len())?;
         Ok(vm.list(keys))
     }),

@@ -2,7 +2,7 @@
 
 use super::{Args, LAZY, NONE, ONE, Row, TWO};
 use crate::machine::frame::Native;
-use crate::message::{self as messages, Extent, field};
+use crate::message::{self as messages, field};
 use crate::signal::{Outcome, Signal};
 use crate::syntax;
 use crate::vm::Vm;
@@ -187,7 +187,7 @@ fn code(vm: &mut Vm, args: Args) -> Outcome {
 impl Vm {
     /// A message as source.
     pub(crate) fn message_code(&self, message: Handle) -> String {
-        let (tree, _) = messages::to_tree(&self.heap, message, Extent::Chain);
+        let (tree, _) = messages::to_tree(&self.heap, message);
         syntax::print(&tree, tree.root)
     }
 
@@ -198,7 +198,7 @@ impl Vm {
 /// Shuffles operators in place: the messages stay the same objects where they can.
 fn shuffle(vm: &mut Vm, args: Args) -> Outcome {
     let message = args.receiver(vm, Kind::Message)?;
-    let (mut tree, origins) = messages::to_tree(&vm.heap, message, Extent::Chain);
+    let (mut tree, origins) = messages::to_tree(&vm.heap, message);
     vm.charge(origins.len())?;
     vm.refresh_operators();
     let root = tree.root;

@@ -87,7 +87,13 @@ pub const TABLE: &[Row] = &[
     ("clip", TWO, |vm, args| {
         let (low, high) = (args.number(vm, 0)?, args.number(vm, 1)?);
         let number = own(vm, &args)?;
-        Ok(Value::number(if number < low { low } else if number > high { high } else { number }))
+        Ok(Value::number(if number < low {
+            low
+        } else if number > high {
+            high
+        } else {
+            number
+        }))
     }),
     ("at", ONE, |vm, args| {
         let bit = args.integer(vm, 0)?;
