@@ -43,11 +43,17 @@ pub use pack::PackValue;
 pub use split::InterpolationPiece;
 pub use vector::{Operand, Operator, UnaryFunction};
 
-/// No sequence may grow beyond this many bytes by being given a size or an index.
+/// No sequence grows beyond this many bytes by being given a size or an index, or by an operation whose result can be
+/// far larger than what it was given.
 pub const SIZE_LIMIT_BYTES: usize = 1 << 30;
 
 /// Io's `whiteSpaceStrings`: what `split` and `strip` use when given no argument.
 pub const WHITE_SPACE: &str = " \t\n\r";
+
+/// Whoever computes the size of a result before building it asks here first.
+fn check_size(bytes: usize) -> Result<(), SequenceError> {
+    if bytes > SIZE_LIMIT_BYTES { Err(SequenceError::TooLarge { bytes, limit: SIZE_LIMIT_BYTES }) } else { Ok(()) }
+}
 
 #[derive(Clone)]
 pub struct Sequence {
