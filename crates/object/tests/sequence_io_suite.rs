@@ -1,4 +1,4 @@
-//! What Io's own tests of Sequence and Vector expect of the data, where the tests beside the code do not say it already.
+//! What Io's own tests of Sequence and Vector expect of the data, where the tests beside the code do not yet say it.
 
 use object::sequence::{Encoding, ItemType, Operand, Operator, Sequence, SequenceError};
 

@@ -7,8 +7,8 @@
 //! Invariant: the bytes are a whole number of items, and the encoding fits the item size (`ascii` and `utf8` one byte,
 //! `ucs2` two, `ucs4` four, `number` any).
 //!
-//! Cost: unless a method says otherwise it is linear in the bytes of its receiver and arguments ([`Sequence::len`] times
-//! the item size), searches included. `len`, `at`, `at_put` within bounds, `byte_at` and `bit_at` take constant time,
+//! Cost: unless a method says otherwise it is linear in the bytes of its receiver and arguments ([`Sequence::len`]
+//! times the item size), searches included. `len`, `at`, `at_put` within bounds, `byte_at` and `bit_at` take constant time,
 //! appending takes time in what is appended.
 //!
 //! Named after the Io methods. Those that change the receiver take `&mut self`; the rest return new values. Slices,
@@ -179,8 +179,7 @@ impl Sequence {
     }
 
     fn scalar_at(&self, index: usize) -> Option<Scalar> {
-        let size = self.item_size();
-        let bytes = self.as_bytes().get(index * size..(index + 1) * size)?;
+        let bytes = self.as_bytes().chunks_exact(self.item_size()).nth(index)?;
         Some(with_item!(self.item_type, T => T::read(bytes).to_scalar()))
     }
 

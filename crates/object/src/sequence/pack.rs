@@ -1,8 +1,8 @@
 //! Sequences as C data: `pack`/`unpack` by format text, `asStruct`/`withStruct` by item types.
 //!
-//! Format codes: `b`/`B` byte, `c`/`C` character, `h`/`H` 2 bytes, `i`/`I` 4 bytes, `l`/`L` 8 bytes (lower case signed),
-//! `f` float32, `F` float64, `s` text. A number before a code repeats it, or gives the length of text. A `*` in front of
-//! everything means big-endian.
+//! Format codes: `b`/`B` byte, `c`/`C` character, `h`/`H` 2 bytes, `i`/`I` 4 bytes, `l`/`L` 8 bytes (lower case is
+//! signed), `f` float32, `F` float64, `s` text. A number before a code repeats it, or gives the length of text. A `*` in
+//! front of everything means big-endian.
 
 use super::{Encoding, Item, ItemType, Sequence, SequenceError, check_size, with_item};
 

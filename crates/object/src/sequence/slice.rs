@@ -165,6 +165,7 @@ mod tests {
         assert_eq!(sequence.numbers().collect::<Vec<_>>(), [0.0, 0.0, 0.5]);
         assert!(sequence.at_put(-1, 0.0).is_err());
         assert!(sequence.at_put(i64::MAX, 0.0).is_err());
+        assert_eq!(sequence.at(usize::MAX), None);
     }
 
     #[test]

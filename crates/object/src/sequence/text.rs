@@ -88,6 +88,9 @@ impl Sequence {
     /// The reverse: also `\xNN` with one or two digits, and `\0` to `\9` for those values. A backslash before any other
     /// character is dropped, one at the end stays.
     pub fn unescape(&mut self) {
+        if !self.as_bytes().contains(&b'\\') {
+            return;
+        }
         let items: Vec<Scalar> = self.scalars().collect();
         let mut out = Vec::with_capacity(items.len());
         let mut rest = items.as_slice();
