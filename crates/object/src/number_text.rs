@@ -39,8 +39,8 @@ fn format_exponent(number: f64) -> String {
     }
 }
 
-/// Io's `asString(integerDigits, fractionDigits)`, C's `%*.*f`: at least `width` characters, padded on the left. Signs of
-/// the arguments do not count; Io's default for the fraction is 6.
+/// Io's `asString(integerDigits, fractionDigits)`, C's `%*.*f`: at least `width` characters, padded on the left. Signs
+/// of the arguments do not count; Io's default for the fraction is 6.
 pub fn format_fixed(number: f64, width: i64, fraction_digits: i64) -> String {
     let limit = |value: i64| usize::try_from(value.unsigned_abs()).unwrap_or(usize::MAX).min(FIXED_LIMIT);
     let width = limit(width);

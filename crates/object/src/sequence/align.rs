@@ -1,13 +1,10 @@
 //! Repeating and padding to a width, counted in items. A padding that is missing or empty is one space.
 
-use super::{SIZE_LIMIT_BYTES, Sequence, SequenceError};
+use super::{Sequence, SequenceError, check_size};
 
 impl Sequence {
     pub fn repeated(&self, times: usize) -> Result<Sequence, SequenceError> {
-        let bytes = self.size_in_bytes().saturating_mul(times);
-        if bytes > SIZE_LIMIT_BYTES {
-            return Err(SequenceError::TooLarge { bytes, limit: SIZE_LIMIT_BYTES });
-        }
+        check_size(self.size_in_bytes().saturating_mul(times))?;
         Ok(self.like_vec(self.as_bytes().repeat(times)))
     }
 

@@ -61,7 +61,7 @@ impl Buffer {
                     bytes[start..end].copy_from_slice(source);
                     *len = end as u8;
                 } else {
-                    self.to_heap(source.len()).extend_from_slice(source);
+                    self.spill(source.len()).extend_from_slice(source);
                 }
             }
         }
@@ -78,7 +78,7 @@ impl Buffer {
             }
             Buffer::Inline { len, .. } => {
                 let additional = new_len - usize::from(*len);
-                self.to_heap(additional).resize(new_len, 0);
+                self.spill(additional).resize(new_len, 0);
             }
         }
     }
@@ -104,12 +104,12 @@ impl Buffer {
             Buffer::Heap(bytes) => bytes.reserve(additional),
             Buffer::Inline { .. } if capacity <= INLINE_CAPACITY => {}
             Buffer::Inline { .. } => {
-                self.to_heap(additional);
+                self.spill(additional);
             }
         }
     }
 
-    fn to_heap(&mut self, additional: usize) -> &mut Vec<u8> {
+    fn spill(&mut self, additional: usize) -> &mut Vec<u8> {
         if let Buffer::Inline { len, bytes } = self {
             let used = &bytes[..usize::from(*len)];
             let mut heap = Vec::with_capacity((used.len() + additional).max(2 * INLINE_CAPACITY));
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn grows_from_inline_to_heap_and_keeps_its_bytes() {
+    fn grows_from_inline_spill_and_keeps_its_bytes() {
         let mut buffer = Buffer::new();
         let mut model = Vec::new();
         for byte in 0..100u8 {

@@ -1,6 +1,8 @@
 //! Bytes as printable text and back: base64, URL and percent encoding, hexadecimal. All of it works on the raw bytes;
 //! wide text is first turned into UTF-8 where the result is meant to be read as text.
 
+use std::borrow::Cow;
+
 use super::text::hexadecimal_digit;
 use super::{Encoding, Sequence};
 
@@ -69,9 +71,9 @@ impl Sequence {
     }
 
     fn percent_encode(&self, plus_for_space: bool) -> Sequence {
-        let bytes = self.printable_bytes();
+        let bytes = self.narrow_bytes();
         let mut out = Vec::with_capacity(bytes.len());
-        for &byte in bytes.as_bytes() {
+        for &byte in bytes.iter() {
             match byte {
                 b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => out.push(byte),
                 b' ' if plus_for_space => out.push(b'+'),
@@ -82,9 +84,9 @@ impl Sequence {
     }
 
     fn percent_decode(&self, plus_for_space: bool) -> Sequence {
-        let bytes = self.printable_bytes();
+        let bytes = self.narrow_bytes();
         let mut out = Vec::with_capacity(bytes.len());
-        let mut rest = bytes.as_bytes();
+        let mut rest = &*bytes;
         while let [first, tail @ ..] = rest {
             rest = tail;
             match (first, decode_hexadecimal(tail)) {
@@ -99,10 +101,11 @@ impl Sequence {
         Sequence::from_vec(out)
     }
 
-    fn printable_bytes(&self) -> Sequence {
+    /// Wide text as UTF-8, anything else as it is.
+    pub(super) fn narrow_bytes(&self) -> Cow<'_, [u8]> {
         match self.encoding {
-            Encoding::Ucs2 | Encoding::Ucs4 => self.as_utf8(),
-            _ => self.clone(),
+            Encoding::Ucs2 | Encoding::Ucs4 => Cow::Owned(self.as_utf8().as_bytes().to_vec()),
+            _ => Cow::Borrowed(self.as_bytes()),
         }
     }
 }

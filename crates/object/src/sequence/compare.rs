@@ -105,12 +105,12 @@ fn hash_bytes(bytes: &[u8]) -> u64 {
         (product as u64) ^ ((product >> 64) as u64)
     };
     let mut hash = SEED ^ bytes.len() as u64;
-    for chunk in bytes.chunks(8) {
-        let mut word = [0; 8];
-        word[..chunk.len()].copy_from_slice(chunk);
-        hash = fold(hash ^ u64::from_le_bytes(word), STEP);
+    let (words, rest) = bytes.as_chunks::<8>();
+    for word in words {
+        hash = fold(hash ^ u64::from_le_bytes(*word), STEP);
     }
-    fold(hash ^ SEED, STEP)
+    let tail = rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+    fold(hash ^ tail, STEP ^ SEED)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::{Encoding, Item, Sequence, SequenceError, with_item};
+use super::{Encoding, Item, Sequence, SequenceError, check_size, with_item};
 
 impl Sequence {
     /// Adds raw bytes to a sequence of byte items; for wider items each byte becomes one item. Amortised linear in
@@ -34,6 +34,15 @@ impl Sequence {
         }
         self.widen_for(other);
         self.buffer.extend(&other.items_for(self));
+    }
+
+    /// Io's `..`: a new sequence, in one allocation.
+    pub fn clone_append_seq(&self, other: &Sequence) -> Sequence {
+        let mut out = self.like(&[]);
+        out.buffer.reserve(self.size_in_bytes() + other.size_in_bytes());
+        out.buffer.extend(self.as_bytes());
+        out.append_seq(other);
+        out
     }
 
     /// Several at once, in order.
@@ -84,7 +93,9 @@ impl Sequence {
         self.widen_for(other);
         let insert = other.items_for(self);
         let chunk = count * self.item_size();
-        let mut out = Vec::with_capacity(self.size_in_bytes() + self.len() / count * insert.len());
+        let grown = (self.len() / count).saturating_mul(insert.len());
+        check_size(self.size_in_bytes().saturating_add(grown))?;
+        let mut out = Vec::with_capacity(self.size_in_bytes() + grown);
         for piece in self.as_bytes().chunks(chunk) {
             out.extend_from_slice(piece);
             if piece.len() == chunk {

@@ -7,8 +7,8 @@
 //! Invariant: the bytes are a whole number of items, and the encoding fits the item size (`ascii` and `utf8` one byte,
 //! `ucs2` two, `ucs4` four, `number` any).
 //!
-//! Cost: unless a method says otherwise it is linear in the bytes of its receiver and arguments ([`Sequence::len`] times
-//! the item size), searches included. `len`, `at`, `at_put` within bounds, `byte_at` and `bit_at` take constant time,
+//! Cost: unless a method says otherwise it is linear in the bytes of its receiver and arguments ([`Sequence::len`]
+//! times the item size), searches included. `len`, `at`, `at_put` within bounds, `byte_at` and `bit_at` take constant time,
 //! appending takes time in what is appended.
 //!
 //! Named after the Io methods. Those that change the receiver take `&mut self`; the rest return new values. Slices,
@@ -43,11 +43,17 @@ pub use pack::PackValue;
 pub use split::InterpolationPiece;
 pub use vector::{Operand, Operator, UnaryFunction};
 
-/// No sequence may grow beyond this many bytes by being given a size or an index.
+/// No sequence grows beyond this many bytes by being given a size or an index, or by an operation whose result can be
+/// far larger than what it was given.
 pub const SIZE_LIMIT_BYTES: usize = 1 << 30;
 
 /// Io's `whiteSpaceStrings`: what `split` and `strip` use when given no argument.
 pub const WHITE_SPACE: &str = " \t\n\r";
+
+/// Whoever computes the size of a result before building it asks here first.
+fn check_size(bytes: usize) -> Result<(), SequenceError> {
+    if bytes > SIZE_LIMIT_BYTES { Err(SequenceError::TooLarge { bytes, limit: SIZE_LIMIT_BYTES }) } else { Ok(()) }
+}
 
 #[derive(Clone)]
 pub struct Sequence {
@@ -173,8 +179,7 @@ impl Sequence {
     }
 
     fn scalar_at(&self, index: usize) -> Option<Scalar> {
-        let size = self.item_size();
-        let bytes = self.as_bytes().get(index * size..(index + 1) * size)?;
+        let bytes = self.as_bytes().chunks_exact(self.item_size()).nth(index)?;
         Some(with_item!(self.item_type, T => T::read(bytes).to_scalar()))
     }
 

@@ -1,10 +1,10 @@
 //! Sequences as C data: `pack`/`unpack` by format text, `asStruct`/`withStruct` by item types.
 //!
-//! Format codes: `b`/`B` byte, `c`/`C` character, `h`/`H` 2 bytes, `i`/`I` 4 bytes, `l`/`L` 8 bytes (lower case signed),
-//! `f` float32, `F` float64, `s` text. A number before a code repeats it, or gives the length of text. A `*` in front of
-//! everything means big-endian.
+//! Format codes: `b`/`B` byte, `c`/`C` character, `h`/`H` 2 bytes, `i`/`I` 4 bytes, `l`/`L` 8 bytes (lower case is
+//! signed), `f` float32, `F` float64, `s` text. A number before a code repeats it, or gives the length of text. A `*` in
+//! front of everything means big-endian.
 
-use super::{Encoding, Item, ItemType, Sequence, SequenceError, with_item};
+use super::{Encoding, Item, ItemType, Sequence, SequenceError, check_size, with_item};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum PackValue {
@@ -93,9 +93,7 @@ fn write_text(out: &mut Vec<u8>, value: &PackValue, len: usize) -> Result<(), Se
     let PackValue::Text(text) = value else {
         return Err(SequenceError::PackValueKind { code: 's', expected: "Sequence" });
     };
-    if out.len().saturating_add(len) > super::SIZE_LIMIT_BYTES {
-        return Err(SequenceError::TooLarge { bytes: len, limit: super::SIZE_LIMIT_BYTES });
-    }
+    check_size(out.len().saturating_add(len))?;
     let bytes = &text.as_bytes()[..len.min(text.size_in_bytes())];
     out.extend_from_slice(bytes);
     out.resize(out.len() + len - bytes.len(), 0);

@@ -6,12 +6,12 @@ use crate::number_text;
 impl Sequence {
     /// The number the text starts with, after white space; NaN when there is none.
     pub fn as_number(&self) -> f64 {
-        number_text::parse_number_bytes(self.as_utf8().as_bytes()).unwrap_or(f64::NAN)
+        number_text::parse_number_bytes(&self.narrow_bytes()).unwrap_or(f64::NAN)
     }
 
     /// The decimal number at the start of the text (0 if there is none), without its fraction, in another base.
     pub fn to_base(&self, base: i64) -> Result<Sequence, SequenceError> {
-        let number = number_text::parse_number_bytes(self.as_utf8().as_bytes()).unwrap_or(0.0);
+        let number = number_text::parse_number_bytes(&self.narrow_bytes()).unwrap_or(0.0);
         let digits = number_text::to_base(number, base).ok_or(SequenceError::ToBaseUnsupported(base))?;
         Ok(Sequence::from(digits))
     }

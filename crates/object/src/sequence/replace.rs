@@ -1,24 +1,33 @@
 //! Replacing and clipping around what is found. Each pass builds its result once, however many matches there are.
 
-use super::Sequence;
+use super::{Sequence, SequenceError, check_size};
 
 impl Sequence {
-    /// Every occurrence, left to right; an empty one is never replaced.
-    pub fn replace_seq(&mut self, from: &Sequence, to: &Sequence) {
-        let matches = self.matches_of(from);
+    /// Every occurrence, left to right; an empty one is never replaced. Linear in the result, too.
+    pub fn replace_seq(&mut self, from: &Sequence, to: &Sequence) -> Result<(), SequenceError> {
+        let mut matches = self.matches_of(from);
         if matches.is_empty() {
-            return;
+            return Ok(());
+        }
+        if self.item_size() < to.item_size() {
+            self.widen_for(to);
+            matches = self.matches_of(from);
         }
         let skipped = self.prefix_len(from);
-        let mut out = self.like(&[]);
+        let replacement = to.items_for(self);
+        let grown = matches.len().saturating_mul(replacement.len());
+        check_size(self.size_in_bytes().saturating_add(grown))?;
+
+        let mut out = Vec::with_capacity(self.size_in_bytes());
         let mut start = 0;
         for position in matches {
-            out.append_seq(&self.range(start, position));
-            out.append_seq(to);
+            out.extend_from_slice(self.range_bytes(start, position));
+            out.extend_from_slice(&replacement);
             start = position + skipped;
         }
-        out.append_seq(&self.range(start, self.len()));
-        *self = out;
+        out.extend_from_slice(self.range_bytes(start, self.len()));
+        *self = self.like_vec(out);
+        Ok(())
     }
 
     /// The first occurrence at or after `from_index`.
@@ -28,13 +37,16 @@ impl Sequence {
         }
     }
 
-    pub fn remove_seq(&mut self, other: &Sequence) {
-        self.replace_seq(other, &self.like(&[]));
+    pub fn remove_seq(&mut self, other: &Sequence) -> Result<(), SequenceError> {
+        self.replace_seq(other, &self.like(&[]))
     }
 
     /// Pair after pair, each over the result of the ones before: Io's `replaceMap`.
-    pub fn replace_map<'a>(&mut self, pairs: impl IntoIterator<Item = (&'a Sequence, &'a Sequence)>) {
-        pairs.into_iter().for_each(|(from, to)| self.replace_seq(from, to));
+    pub fn replace_map<'a>(
+        &mut self,
+        pairs: impl IntoIterator<Item = (&'a Sequence, &'a Sequence)>,
+    ) -> Result<(), SequenceError> {
+        pairs.into_iter().try_for_each(|(from, to)| self.replace_seq(from, to))
     }
 
     /// Drops what precedes the first occurrence. Like the other three, tells whether there was one.
@@ -74,7 +86,7 @@ mod tests {
     fn replaces() {
         let replace = |source, from: &str, to: &str| {
             let mut sequence = text(source);
-            sequence.replace_seq(&text(from), &text(to));
+            sequence.replace_seq(&text(from), &text(to)).unwrap();
             sequence.to_text()
         };
         assert_eq!(replace("abc", "a", "AA"), "AAbc");
@@ -85,15 +97,21 @@ mod tests {
         let mut first = text("abcabc");
         first.replace_first_seq(&text("b"), &text("XX"), 2);
         assert_eq!(first, text("abcaXXc"));
-        first.remove_seq(&text("X"));
+        first.remove_seq(&text("X")).unwrap();
         assert_eq!(first, text("abcac"));
     }
 
     #[test]
     fn replaces_narrow_by_wide() {
         let mut sequence = text("aéb");
-        sequence.replace_seq(&text("b"), &text("界").as_ucs4());
+        sequence.replace_seq(&text("b"), &text("界").as_ucs4()).unwrap();
         assert_eq!(sequence.to_text(), "aé界");
+    }
+
+    #[test]
+    fn refuses_a_result_beyond_the_limit() {
+        let mut sequence = text("a").repeated(1 << 16).unwrap();
+        assert!(sequence.replace_seq(&text("a"), &sequence.clone()).is_err());
     }
 
     #[test]

@@ -94,6 +94,14 @@ impl Sequence {
         }
     }
 
+    /// The positions of all matches of these items, overlapping ones included.
+    pub(super) fn occurrences(&self, needle: &[u8]) -> Vec<usize> {
+        match self.item_size() {
+            1 => find_overlapping(self.as_bytes(), needle),
+            size => find_overlapping(&wide_items(self.as_bytes(), size), &wide_items(needle, size)),
+        }
+    }
+
     /// These items in the type of the haystack, or `None` when some value does not exist in that type and so cannot
     /// be found there.
     pub(super) fn items_equal_in(&self, haystack: &Sequence) -> Option<Cow<'_, [u8]>> {
@@ -182,18 +190,32 @@ fn prefix_table<T: Eq>(needle: &[T]) -> Vec<usize> {
 
 fn search_with_table<T: Eq>(haystack: &[T], needle: &[T], table: &[usize]) -> Option<usize> {
     let mut matched = 0;
+    haystack.iter().enumerate().find_map(|(position, item)| {
+        matched = advance(item, needle, table, matched);
+        (matched == needle.len()).then(|| position + 1 - matched)
+    })
+}
+
+fn find_overlapping<T: Eq>(haystack: &[T], needle: &[T]) -> Vec<usize> {
+    let table = prefix_table(needle);
+    let mut found = Vec::new();
+    let mut matched = 0;
     for (position, item) in haystack.iter().enumerate() {
-        while matched > 0 && *item != needle[matched] {
+        matched = advance(item, needle, &table, matched);
+        if matched == needle.len() {
+            found.push(position + 1 - matched);
             matched = table[matched - 1];
         }
-        if *item == needle[matched] {
-            matched += 1;
-        }
-        if matched == needle.len() {
-            return Some(position + 1 - matched);
-        }
     }
-    None
+    found
+}
+
+/// How much of the needle is matched once this item follows `matched` matched ones.
+fn advance<T: Eq>(item: &T, needle: &[T], table: &[usize], mut matched: usize) -> usize {
+    while matched > 0 && *item != needle[matched] {
+        matched = table[matched - 1];
+    }
+    if *item == needle[matched] { matched + 1 } else { matched }
 }
 
 #[cfg(test)]

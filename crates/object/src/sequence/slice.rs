@@ -1,7 +1,7 @@
 //! Reading and cutting by index. Owns Io's rule for indices: a negative one counts from the end, and whatever falls
 //! outside is clamped.
 
-use super::{Item, SIZE_LIMIT_BYTES, Sequence, SequenceError, with_item};
+use super::{Item, Sequence, SequenceError, check_size, with_item};
 
 impl Sequence {
     /// The item as a Number; `None` (Io's nil) past the end. Constant time.
@@ -33,9 +33,7 @@ impl Sequence {
     /// Shortens, or lengthens with zero items.
     pub fn set_size(&mut self, len: usize) -> Result<(), SequenceError> {
         let bytes = len.saturating_mul(self.item_size());
-        if bytes > SIZE_LIMIT_BYTES {
-            return Err(SequenceError::TooLarge { bytes, limit: SIZE_LIMIT_BYTES });
-        }
+        check_size(bytes)?;
         self.buffer.resize(bytes);
         Ok(())
     }
@@ -43,9 +41,7 @@ impl Sequence {
     /// Makes room for this many items without changing the contents.
     pub fn preallocate_to_size(&mut self, len: usize) -> Result<(), SequenceError> {
         let bytes = len.saturating_mul(self.item_size());
-        if bytes > SIZE_LIMIT_BYTES {
-            return Err(SequenceError::TooLarge { bytes, limit: SIZE_LIMIT_BYTES });
-        }
+        check_size(bytes)?;
         self.buffer.reserve(bytes);
         Ok(())
     }
@@ -169,6 +165,7 @@ mod tests {
         assert_eq!(sequence.numbers().collect::<Vec<_>>(), [0.0, 0.0, 0.5]);
         assert!(sequence.at_put(-1, 0.0).is_err());
         assert!(sequence.at_put(i64::MAX, 0.0).is_err());
+        assert_eq!(sequence.at(usize::MAX), None);
     }
 
     #[test]

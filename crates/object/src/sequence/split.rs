@@ -3,13 +3,37 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::{Sequence, SequenceError, WHITE_SPACE};
+use super::{Sequence, SequenceError, WHITE_SPACE, check_size};
 
 /// A piece of text to interpolate: ranges of items in the source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InterpolationPiece {
     Text(Range<usize>),
     Code(Range<usize>),
+}
+
+/// A separator in the item type of what it splits. Long ones are searched for beforehand: comparing them anew at every
+/// item would cost more than linear time.
+struct Separator<'a> {
+    bytes: Cow<'a, [u8]>,
+    occurrences: Option<Vec<usize>>,
+}
+
+impl<'a> Separator<'a> {
+    const LONGEST_COMPARED: usize = 16;
+
+    fn new(separator: &'a Sequence, haystack: &Sequence) -> Option<Self> {
+        let bytes = separator.items_equal_in(haystack)?;
+        let is_long = bytes.len() > Self::LONGEST_COMPARED;
+        Some(Separator { occurrences: is_long.then(|| haystack.occurrences(&bytes)), bytes })
+    }
+
+    fn is_at(&self, index: usize, rest: &[u8]) -> bool {
+        match &self.occurrences {
+            Some(occurrences) => occurrences.binary_search(&index).is_ok(),
+            None => rest.starts_with(&self.bytes),
+        }
+    }
 }
 
 impl Sequence {
@@ -36,26 +60,25 @@ impl Sequence {
             return Err(SequenceError::EmptySeparator);
         }
         let size = self.item_size();
-        let needles: Vec<Cow<'_, [u8]>> =
-            separators.iter().filter_map(|separator| separator.items_equal_in(self)).collect();
-        let mut starts_needle = [false; 256];
-        needles.iter().for_each(|needle| starts_needle[usize::from(needle[0])] = true);
+        let separators: Vec<Separator<'_>> =
+            separators.iter().filter_map(|separator| Separator::new(separator, self)).collect();
+        let mut starts_separator = [false; 256];
+        separators.iter().for_each(|separator| starts_separator[usize::from(separator.bytes[0])] = true);
 
         let bytes = self.as_bytes();
         let (mut ranges, mut last, mut position) = (Vec::new(), 0, 0);
         while position < bytes.len() {
             let rest = &bytes[position..];
-            let matched = if starts_needle[usize::from(rest[0])] {
-                needles.iter().find(|needle| rest.starts_with(needle))
-            } else {
-                None
+            let matched = match starts_separator[usize::from(rest[0])] {
+                true => separators.iter().find(|separator| separator.is_at(position / size, rest)),
+                false => None,
             };
-            let Some(needle) = matched else {
+            let Some(separator) = matched else {
                 position += size;
                 continue;
             };
             ranges.push(last / size..position / size);
-            position += needle.len();
+            position += separator.bytes.len();
             last = position;
         }
         if last != bytes.len() {
@@ -65,13 +88,15 @@ impl Sequence {
     }
 
     /// Io's `join`: the parts in order with the receiver between them.
-    pub fn join(&self, parts: &[&Sequence]) -> Sequence {
+    pub fn join(&self, parts: &[&Sequence]) -> Result<Sequence, SequenceError> {
+        let separators = self.size_in_bytes().saturating_mul(parts.len());
+        check_size(parts.iter().fold(separators, |total, part| total.saturating_add(part.size_in_bytes())))?;
         let mut out = parts.first().map_or_else(Sequence::new, |first| (*first).clone());
         for part in parts.iter().skip(1) {
             out.append_seq(self);
             out.append_seq(part);
         }
-        out
+        Ok(out)
     }
 
     /// What precedes the first occurrence; everything when there is none.
@@ -148,6 +173,8 @@ mod tests {
         assert_eq!(split(",a,", &[","]), ["", "a"]);
         assert_eq!(split("", &[","]), Vec::<String>::new());
         assert_eq!(split("aéb", &["é"]), ["a", "b"]);
+        let long = "ab".repeat(10);
+        assert_eq!(split(&format!("x{long}aby{long}"), &[&long]), ["x", "aby"]);
         assert_eq!(text("a").split(&[&text("")]).unwrap_err().to_string(), "empty string argument");
         assert_eq!(text("a界b").as_ucs4().split(&[&text("界")]).unwrap()[1].to_text(), "b");
         let parts = text("this is a \ttest").split_no_empties(&[&text(" "), &text("\t")]).unwrap();
@@ -184,7 +211,7 @@ mod tests {
     fn joins() {
         let parts = [text("a"), text("b"), text("c")];
         let parts: Vec<&Sequence> = parts.iter().collect();
-        assert_eq!(text("--").join(&parts), text("a--b--c"));
-        assert_eq!(text("--").join(&[]), text(""));
+        assert_eq!(text("--").join(&parts), Ok(text("a--b--c")));
+        assert_eq!(text("--").join(&[]), Ok(text("")));
     }
 }

@@ -1,15 +1,17 @@
 //! Text as text: letter case, stripping, escaping, quoting, character translation.
 //! Case is that of ASCII letters only, so that UTF-8 bytes are never damaged; it works on items of any integer type.
 
+use std::collections::{HashMap, HashSet};
+
 use super::{Scalar, Sequence, SequenceError, WHITE_SPACE};
 
 impl Sequence {
     pub fn lowercase(&mut self) {
-        self.map_characters(|character| character.to_ascii_lowercase());
+        self.map_characters(<[u8]>::make_ascii_lowercase);
     }
 
     pub fn uppercase(&mut self) {
-        self.map_characters(|character| character.to_ascii_uppercase());
+        self.map_characters(<[u8]>::make_ascii_uppercase);
     }
 
     pub fn as_lowercase(&self) -> Sequence {
@@ -54,32 +56,41 @@ impl Sequence {
 
     pub fn lstrip(&mut self, set: Option<&Sequence>) {
         let set = StripSet::new(set);
-        let stripped = self.scalars().take_while(|item| set.contains(*item)).count();
+        let stripped = self.numbers().take_while(|item| set.contains(*item)).count();
         self.remove_range(0, stripped);
     }
 
     pub fn rstrip(&mut self, set: Option<&Sequence>) {
         let set = StripSet::new(set);
-        let stripped = self.scalars().rev().take_while(|item| set.contains(*item)).count();
+        let stripped = self.numbers().rev().take_while(|item| set.contains(*item)).count();
         let len = self.len();
         self.remove_range(len - stripped, len);
     }
 
     /// Replaces quotes, backslashes and control characters by their escape codes.
     pub fn escape(&mut self) {
+        let size = self.item_size();
         let mut out = self.like(&[]);
-        for (index, item) in self.scalars().enumerate() {
-            match ascii_of(item).and_then(escape_code) {
-                Some(code) => out.push_bytes(&[b'\\', code]),
-                None => out.buffer.extend(self.range_bytes(index, index + 1)),
+        out.buffer.reserve(self.size_in_bytes());
+        let mut copied = 0;
+        for (index, item) in self.as_bytes().chunks_exact(size).enumerate() {
+            let is_narrow = !self.item_type.is_float() && item[1..].iter().all(|byte| *byte == 0);
+            if let Some(code) = escape_code(item[0]).filter(|_| is_narrow) {
+                out.buffer.extend(self.range_bytes(copied, index));
+                out.push_bytes(&[b'\\', code]);
+                copied = index + 1;
             }
         }
+        out.buffer.extend(self.range_bytes(copied, self.len()));
         *self = out;
     }
 
     /// The reverse: also `\xNN` with one or two digits, and `\0` to `\9` for those values. A backslash before any other
     /// character is dropped, one at the end stays.
     pub fn unescape(&mut self) {
+        if !self.as_bytes().contains(&b'\\') {
+            return;
+        }
         let items: Vec<Scalar> = self.scalars().collect();
         let mut out = Vec::with_capacity(items.len());
         let mut rest = items.as_slice();
@@ -128,7 +139,7 @@ impl Sequence {
             return Err(SequenceError::TranslationLengths { from: from.len(), to: to.len() });
         }
         let key = |item: Scalar| item.to_number().to_bits();
-        let table: std::collections::HashMap<u64, Scalar> = from.scalars().map(key).zip(to.scalars()).collect();
+        let table: HashMap<u64, Scalar> = from.scalars().map(key).zip(to.scalars()).collect();
         let items: Vec<Scalar> = self.scalars().map(|item| *table.get(&key(item)).unwrap_or(&item)).collect();
         self.store_scalars(&items);
         Ok(())
@@ -153,16 +164,15 @@ impl Sequence {
         other.items_for(self).len() >> self.item_type.size_shift()
     }
 
-    fn map_characters(&mut self, map: impl Fn(u8) -> u8) {
-        if self.item_type.is_float() {
-            return;
-        }
+    fn map_characters(&mut self, change: fn(&mut [u8])) {
         let size = self.item_size();
-        for item in self.buffer.as_mut_slice().chunks_exact_mut(size) {
+        let bytes = self.buffer.as_mut_slice();
+        if size == 1 {
+            change(bytes);
+        } else if !self.item_type.is_float() {
             // Little-endian: an ASCII character is its low byte followed by zeros.
-            if item[1..].iter().all(|byte| *byte == 0) {
-                item[0] = map(item[0]);
-            }
+            let items = bytes.chunks_exact_mut(size);
+            items.filter(|item| item[1..].iter().all(|byte| *byte == 0)).for_each(|item| change(&mut item[..1]));
         }
     }
 
@@ -171,35 +181,36 @@ impl Sequence {
     }
 }
 
-/// The values to strip, as a bit per byte value and a list of the others.
+/// The values to strip: a mark per byte value, and the others by their representation as a Number.
 struct StripSet {
     bytes: [bool; 256],
-    others: Vec<Scalar>,
+    others: HashSet<u64>,
 }
 
 impl StripSet {
     fn new(set: Option<&Sequence>) -> Self {
         let white_space = Sequence::from(WHITE_SPACE);
-        let mut out = StripSet { bytes: [false; 256], others: Vec::new() };
-        for item in set.unwrap_or(&white_space).scalars() {
-            match item {
-                Scalar::Integer(value @ 0..=255) => out.bytes[value as usize] = true,
-                other => out.others.push(other),
+        let mut out = StripSet { bytes: [false; 256], others: HashSet::new() };
+        for number in set.unwrap_or(&white_space).numbers() {
+            match byte_value(number) {
+                Some(byte) => out.bytes[usize::from(byte)] = true,
+                None => _ = out.others.insert(number.to_bits()),
             }
         }
         out
     }
 
-    fn contains(&self, item: Scalar) -> bool {
-        match item {
-            Scalar::Integer(value @ 0..=255) if self.bytes[value as usize] => true,
-            item => self.others.contains(&item) || self.contains_whole_float(item),
+    fn contains(&self, number: f64) -> bool {
+        match byte_value(number) {
+            Some(byte) => self.bytes[usize::from(byte)],
+            None => self.others.contains(&number.to_bits()),
         }
     }
+}
 
-    fn contains_whole_float(&self, item: Scalar) -> bool {
-        matches!(item, Scalar::Float(value) if (0.0..256.0).contains(&value) && value.fract() == 0.0 && self.bytes[value as usize])
-    }
+fn byte_value(number: f64) -> Option<u8> {
+    let byte = number as u8;
+    (f64::from(byte) == number).then_some(byte)
 }
 
 pub(super) fn ascii_of(item: Scalar) -> Option<u8> {

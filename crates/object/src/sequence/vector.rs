@@ -219,8 +219,8 @@ impl Sequence {
     }
 
     pub fn dot_product(&self, other: &Sequence) -> f64 {
-        let both_float32 = self.item_type == other.item_type;
-        let products = self.numbers().zip(other.numbers()).map(|(left, right)| match both_float32 {
+        let same_type = self.item_type == other.item_type;
+        let products = self.numbers().zip(other.numbers()).map(|(left, right)| match same_type {
             true => self.product_of(left, right),
             false => left * right,
         });
