@@ -72,12 +72,11 @@ Scheduler := Object clone do(
         self wakeExpiredTimers
     )
 
-    //doc Scheduler nextReadyAfter(coroutine) Removes and returns the next coroutine of the queue, other than the given one, that has not finished; nil if there is none.
-    nextReadyAfter := method(coroutine,
+    //doc Scheduler nextReady Removes and returns the next coroutine of the queue that has not finished, or nil.
+    nextReady := method(
         while(yieldingCoros size > 0,
             next := yieldingCoros removeFirst
-            if(next isIdenticalTo(coroutine) or(next isFinished), continue)
-            return next
+            if(next isFinished not, return next)
         )
         nil
     )
@@ -158,7 +157,9 @@ Coroutine do(
     //doc Coroutine yield Lets the next ready coroutine run, and stays ready itself. Does nothing if no other is ready.
     yield := method(
         Scheduler wakeExpiredTimers
-        next := Scheduler nextReadyAfter(self)
+        next := Scheduler nextReady
+        // A stale entry: its child ended and made it go on before its turn.
+        while(next isIdenticalTo(self), next = Scheduler nextReady)
         if(next,
             yieldingCoros append(self)
             next resume
@@ -180,15 +181,12 @@ Coroutine do(
         self
     )
 
-    // While this coroutine sleeps for want of another, its own timer may be the one that wakes.
+    // For want of another to run, this coroutine may itself be the first whose timer is due.
     runAnother := method(
         loop(
             Scheduler wakeExpiredTimers
-            if(yieldingCoros contains(self),
-                yieldingCoros remove(self)
-                return self
-            )
-            next := Scheduler nextReadyAfter(self)
+            next := Scheduler nextReady
+            if(next isIdenticalTo(self), return self)
             if(next,
                 next resume
                 return self

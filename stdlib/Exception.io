@@ -3,7 +3,9 @@
 // Unwinding is the VM's: Exception rawRaise leaves for the nearest try, or ends the coroutine.
 // It notes in the exception where it was raised: coroutine, caughtMessage and stackEntries.
 
-Exception := Object clone do(
+Exception do(
+    type := "Exception"
+
     //doc Exception error Returns what went wrong.
     error ::= nil
 

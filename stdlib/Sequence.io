@@ -47,10 +47,6 @@ Sequence do(
     //doc Sequence asSimpleString Returns the receiver in quotes, with special characters escaped.
     asSimpleString := method("\"" .. self asString asMutable escape .. "\"")
 
-    //doc Sequence print Writes the receiver, encoded as UTF-8. Returns self.
-    rawPrint := getSlot("print")
-    print := method(self asUTF8 rawPrint; self)
-
     //doc Sequence itemCopy Returns a new mutable sequence with the same items.
     itemCopy := method(Sequence clone copy(self))
 
