@@ -22,7 +22,7 @@ Sequence do(
 
     //doc Sequence asJson Returns the receiver as a JSON string, in quotes.
     asJson := method(
-        "\"" .. self asString asMutable replaceSeq("\\", "\\\\") replaceMap(jsonEscapes) .. "\""
+        "\"" .. self asUTF8 asMutable replaceSeq("\\", "\\\\") replaceMap(jsonEscapes) .. "\""
     )
 )
 

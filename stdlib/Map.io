@@ -32,7 +32,8 @@ Map do(
         self foreach(key, value,
             call sender setSlot(keyName, key)
             call sender setSlot(valueName, getSlot("value"))
-            results append(call evalArgAt(2))
+            result := call evalArgAt(2)
+            results append(getSlot("result"))
         )
         results
     ) setPassStops(true)

@@ -176,7 +176,7 @@ Object do(
         )
     )
 
-    //doc Object inlineMethod(code) Returns code as a method that runs directly in its receiver, without locals of its own.
+    //doc Object inlineMethod(code) Returns code as a method that runs directly in the context of whoever activates it, without locals of its own.
     inlineMethod := method(call argAt(0) setIsActivatable(true))
 
     //doc Object foreachSlot(name, value, body) Evaluates the body for each slot of the receiver, by name in order. The value is not activated.

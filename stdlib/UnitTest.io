@@ -131,7 +131,8 @@ UnitTest := Object clone prependProto(RunnerMixIn) do(
     )
 
     failComparison := method(operator, assertion, a, b,
-        source := assertion argAt(0) asString .. " " .. operator .. " " .. assertion argAt(1)
+        expected := if(assertion argCount > 1, assertion argAt(1) asString, getSlot("b") asSimpleString)
+        source := assertion argAt(0) asString .. " " .. operator .. " " .. expected
         values := getSlot("a") asSimpleString .. " " .. operator .. " " .. getSlot("b") asSimpleString
         fail("`" .. source .. "` --> `" .. values .. "`")
     )
