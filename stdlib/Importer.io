@@ -1,0 +1,110 @@
+// Importer: finds the file of a prototype that is named before it is defined.
+//
+// While it is on, Lobby forward asks the importers for an unknown capitalised name: Foo is loaded
+// from Foo.io in one of the search paths. Without files, no importer finds anything.
+
+Importer := Object clone do(
+    //doc Importer paths Returns the list of directories in which prototypes are looked for.
+    paths := method(FileImporter directories)
+
+    //doc Importer addSearchPath(path) Adds a directory. Returns self.
+    addSearchPath := method(path,
+        paths appendIfAbsent(Path absolute(path) asSymbol)
+        self
+    )
+
+    //doc Importer removeSearchPath(path) Removes a directory. Returns self.
+    removeSearchPath := method(path,
+        paths remove(Path absolute(path) asSymbol)
+        self
+    )
+
+    //doc FileImporter Loads prototypes from source files.
+    FileImporter := Object clone do(
+        importsFrom := "file"
+
+        //doc FileImporter directories The list of directories; "" is the current one.
+        directories := list("")
+
+        //doc FileImporter ioFileSuffixes The list of suffixes of source files.
+        ioFileSuffixes ::= list("io")
+
+        //doc FileImporter import(name, call) Loads the file of the named prototype. Returns false if there is none.
+        import := method(name, originalCall,
+            if(Protos hasSlot("File") not, return false)
+            addLaunchDirectories
+            path := findSource(name, Path absolute(originalCall message label))
+            if(path isNil, false, importPath(path))
+        )
+
+        addLaunchDirectories := method(
+            if(System hasSlot("launchPath") and(System launchPath), directories appendIfAbsent(System launchPath))
+            fromEnvironment := System getEnvironmentVariable("IOIMPORT")
+            if(fromEnvironment,
+                fromEnvironment split(Path listSeparator) foreach(path,
+                    directories appendIfAbsent(Path absolute(path) asSymbol)
+                )
+            )
+        )
+
+        // The file that asks is no answer: while it is being loaded, its own prototype is still unknown.
+        findSource := method(name, askingPath,
+            directories foreach(directory,
+                ioFileSuffixes foreach(suffix,
+                    path := Path with(directory, name .. "." .. suffix)
+                    if(Path absolute(path) asLowercase == askingPath asLowercase, continue)
+                    if(File with(path) exists, return path)
+                )
+            )
+            nil
+        )
+
+        //doc FileImporter importPath(path) Evaluates the file in the Lobby. Returns true.
+        importPath := method(path,
+            Lobby doFile(path)
+            didLoadPath(path)
+            true
+        )
+
+        //doc FileImporter didLoadPath(path) Called after a file has been loaded; does nothing.
+        didLoadPath := method(path, nil)
+    )
+
+    //doc Importer importers The list of objects that are asked, in order.
+    importers := list(FileImporter)
+
+    //doc Importer import(call) Returns the prototype that the call names, loaded by an importer; raises if none knows it.
+    import := method(originalCall,
+        name := originalCall message name
+        importer := if(name at(0) isUppercase,
+            importers detect(candidate, candidate import(name, originalCall))
+        ,
+            nil
+        )
+        if(importer isNil,
+            receiver := originalCall target
+            Exception raiseFrom(originalCall, getSlot("receiver") type .. " does not respond to '" .. name .. "'")
+        )
+        if(Lobby hasSlot(name) not,
+            Exception raiseFrom(originalCall, "Importer slot '" .. name .. "' missing after " .. importer importsFrom .. " load")
+        )
+        Lobby getSlot(name)
+    )
+
+    //doc Importer autoImportingForward The method that turnOn puts in Lobby forward.
+    autoImportingForward := method(Importer import(call))
+
+    //doc Importer turnOn Lets unknown capitalised names be imported. Returns self.
+    turnOn := method(
+        Lobby forward := self getSlot("autoImportingForward")
+        self
+    )
+
+    //doc Importer turnOff Makes unknown names an error again. Returns self.
+    turnOff := method(
+        Lobby removeSlot("forward")
+        self
+    )
+
+    turnOn
+)

@@ -1,0 +1,72 @@
+// System: the program's arguments and its surroundings.
+
+System do(
+    //doc System args The list of the program's arguments; the first is the launched file.
+    args := list()
+
+    //doc System launchScript The path of the file that was started from the command line, or nil.
+    launchScript := nil
+
+    //doc System launchPath The directory of the file that was started from the command line, or nil.
+    launchPath := nil
+
+    //doc System iospecVersion The version of the language specification.
+    iospecVersion := "0.1.0"
+
+    //doc System iovmName The name of this virtual machine.
+    iovmName := "telos"
+
+    //doc System getOptions(arguments) Returns a Map of the arguments of the form --name=value or --name; the list of all others is under the key "".
+    getOptions := method(arguments,
+        options := Map clone
+        others := List clone
+        arguments foreach(argument,
+            if(argument beginsWithSeq("--"),
+                option := argument afterSeq("--")
+                value := option afterSeq("=")
+                options atPut(option beforeSeq("=") asSymbol, value ifNilEval(""))
+            ,
+                others append(argument)
+            )
+        )
+        if(others isNotEmpty, options atPut("", others))
+        options
+    )
+
+    //doc System runCommand(command, successStatus) Runs a shell command and returns an object with exitStatus, stdout, stderr, succeeded and failed. The status of success is 0 unless another is given.
+    runCommand := method(command, successStatus,
+        directory := System getEnvironmentVariable("TMPDIR") ifNilEval("/tmp")
+        prefix := list(System thisProcessPid, Date clone now asNumber) join("-")
+        outFile := File with(Path with(directory, prefix .. "-stdout"))
+        errorFile := File with(Path with(directory, prefix .. "-stderr"))
+        outcome := CommandOutcome clone
+        outcome successStatus := successStatus ifNilEval(0)
+        outcome exitStatus := System system(command .. " > " .. outFile path .. " 2> " .. errorFile path)
+        outcome stdout := self takeContents(outFile)
+        outcome stderr := self takeContents(errorFile)
+        outcome
+    )
+
+    CommandOutcome := Object clone do(
+        succeeded := method(exitStatus == successStatus)
+        failed := method(exitStatus != successStatus)
+    )
+
+    takeContents := method(file,
+        if(file exists not, return nil)
+        contents := file contents
+        file remove
+        contents
+    )
+
+    //doc System userInterruptHandler Called on an interrupt from the keyboard: writes the stacks of all coroutines and exits.
+    userInterruptHandler := method(
+        writeln("\nStack trace:\n")
+        Scheduler currentCoroutine showStack
+        Scheduler yieldingCoros foreach(coroutine,
+            writeln("  coroutine ", coroutine label)
+            coroutine showStack
+        )
+        self exit
+    )
+)
