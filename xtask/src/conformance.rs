@@ -142,7 +142,8 @@ mod tests {
 
     #[test]
     fn reads_a_failing_run() {
-        let output = "..E\n=====\nFAIL: ListTest testAt\n-----\nException: x\n-----\nRan 3 tests in 0s\n\nFAILED (failures 1)";
+        let output =
+            "..E\n=====\nFAIL: ListTest testAt\n-----\nException: x\n-----\nRan 3 tests in 0s\n\nFAILED (failures 1)";
         let verdict = Verdict { exit: Some(1), ..read_verdict(output) };
         assert_eq!((verdict.ran, verdict.failed.as_slice()), (3, ["ListTest testAt".to_string()].as_slice()));
         assert!(!verdict.holds());
