@@ -11,6 +11,7 @@ mod workspace;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+use std::process::ExitCode;
 use workspace::Workspace;
 
 #[derive(Parser)]
@@ -37,10 +38,19 @@ enum Command {
     Soak(soak::Options),
 }
 
-fn main() -> Result<()> {
-    let arguments = Arguments::parse();
+fn main() -> ExitCode {
+    match run(Arguments::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: Command) -> Result<()> {
     let workspace = Workspace::find()?;
-    match arguments.command {
+    match command {
         Command::Test(options) => gate::run(&workspace, &options),
         Command::Tidy => tidy::run(&workspace),
         Command::Bench(bench) => bench::run(&workspace, &bench),
