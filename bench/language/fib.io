@@ -1,4 +1,4 @@
-# The naive recursion fib(27), eight times over.
+# The naive recursion fib(27), ten times over.
 fib := method(n, if(n < 2, n, fib(n - 1) + fib(n - 2)))
 
 run := method(times,
@@ -7,4 +7,4 @@ run := method(times,
     sum
 )
 
-run(8) println
+run(10) println

@@ -1,4 +1,4 @@
-# The naive recursion fib(27), eight times over.
+# The naive recursion fib(27), ten times over.
 def fib(n):
     if n < 2:
         return n
@@ -12,4 +12,4 @@ def run(times):
     return total
 
 
-print(run(8))
+print(run(10))

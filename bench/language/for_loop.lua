@@ -1,4 +1,4 @@
--- A counting loop: one addition for each of eight million numbers.
+-- A counting loop: one addition for each of ten million numbers.
 local function run(limit)
   local sum = 0
   for i = 1, limit do
@@ -7,4 +7,4 @@ local function run(limit)
   return sum
 end
 
-print(run(8000000))
+print(run(10000000))

@@ -1,4 +1,4 @@
-# A counting loop: one addition for each of eight million numbers.
+# A counting loop: one addition for each of ten million numbers.
 def run(limit):
     total = 0
     for i in range(1, limit + 1):
@@ -6,4 +6,4 @@ def run(limit):
     return total
 
 
-print(run(8000000))
+print(run(10000000))

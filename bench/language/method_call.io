@@ -1,4 +1,4 @@
-# A method with two arguments, found in the receiver's prototype, called four million times.
+# A method with two arguments, found in the receiver's prototype, called five million times.
 Adder := Object clone do(
     add := method(a, b, a + b)
 )
@@ -10,4 +10,4 @@ run := method(calls,
     sum
 )
 
-run(4000000) println
+run(5000000) println

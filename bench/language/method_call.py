@@ -1,4 +1,4 @@
-# A method with two arguments, found in the receiver's class, called four million times.
+# A method with two arguments, found in the receiver's class, called five million times.
 class Adder:
     def add(self, a, b):
         return a + b
@@ -12,4 +12,4 @@ def run(calls):
     return total
 
 
-print(run(4000000))
+print(run(5000000))

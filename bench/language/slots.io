@@ -1,4 +1,4 @@
-# Two slots of one object read and written, four million times.
+# Two slots of one object read and written, five million times.
 Account := Object clone do(
     balance := 0
     moves := 0
@@ -13,4 +13,4 @@ run := method(times,
     account balance + account moves
 )
 
-run(4000000) println
+run(5000000) println

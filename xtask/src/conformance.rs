@@ -47,11 +47,14 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let files = test_files(&suite)?;
     println!("{:<30} {:>5} {:>7}", "file", "tests", "failed");
     let mut failing_files = Vec::new();
+    let mut ran_alone = 0;
     for file in &files {
         let (verdict, _) = run_suite(&telos, &suite, Some(file))?;
         println!("{file:<30} {:>5} {:>7}", verdict.ran, note(&verdict));
+        ran_alone += verdict.ran;
         failing_files.extend((!verdict.holds()).then_some(file.as_str()));
     }
+    println!("{:<30} {ran_alone:>5}", "all files, each alone");
     let (whole, output) = run_suite(&telos, &suite, None)?;
     println!("{:<30} {:>5} {:>7}", "whole suite", whole.ran, note(&whole));
     if !whole.holds() {

@@ -35,7 +35,8 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
 }
 
 fn tests(workspace: &Workspace, options: &Options) -> Result<()> {
-    let mut command = workspace.cargo(["test", "--workspace", "--profile", "gate", "--no-fail-fast"]);
+    let mut command =
+        workspace.cargo(["test", "--workspace", "--exclude", "xtask", "--profile", "gate", "--no-fail-fast"]);
     command.env("TELOS_SOAK", "1");
     command.env("TELOS_CASES", options.cases.to_string()).env("TELOS_SEED", options.seed.to_string());
     workspace::run(&mut command)

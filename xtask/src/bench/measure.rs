@@ -17,6 +17,7 @@ pub struct Contender {
 /// What one run used and printed.
 pub struct Usage {
     pub cpu_seconds: f64,
+    /// Never less than the peak of xtask itself, a few MiB: the kernel counts the child's time before its `exec` too.
     pub peak_bytes: u64,
     pub output: String,
 }

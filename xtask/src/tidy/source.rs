@@ -41,6 +41,9 @@ fn header(text: &str) -> String {
 }
 
 fn is_test_path(path: &str) -> bool {
+    if path.ends_with("/tests.rs") {
+        return true;
+    }
     ["tests/", "benches/", "examples/"].iter().any(|part| path.starts_with(part) || path.contains(&format!("/{part}")))
 }
 
@@ -117,6 +120,13 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
         });
     }
 
+    fn visit_trait_item_fn(&mut self, item: &'ast syn::TraitItemFn) {
+        self.within(&item.attrs, |visitor| {
+            visitor.function(&item.sig.ident, item.span());
+            visit::visit_trait_item_fn(visitor, item);
+        });
+    }
+
     fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
         self.within(&item.attrs, |visitor| visit::visit_item_mod(visitor, item));
     }
@@ -167,8 +177,10 @@ fn is_test_attribute(attribute: &syn::Attribute) -> bool {
     if attribute.path().is_ident("test") {
         return true;
     }
-    let is_cfg = attribute.path().is_ident("cfg");
-    is_cfg && attribute.parse_args::<syn::Ident>().is_ok_and(|condition| condition == "test")
+    let Ok(condition) = attribute.meta.require_list() else { return false };
+    let condition = condition.tokens.to_string();
+    let mut words = condition.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    attribute.path().is_ident("cfg") && words.any(|word| word == "test") && !condition.contains("not")
 }
 
 fn is_call_without_arguments(tree: Option<&TokenTree>) -> bool {
@@ -228,8 +240,11 @@ mod tests {
         assert_finds("fn a() { b().unwrap(); }", "unwrap");
         assert_finds("fn a() { println!(\"{}\", b().unwrap()); }", "unwrap");
         assert_clean("#[cfg(test)]\nmod tests { #[test] fn a() { b().unwrap(); } }");
+        assert_clean("#[cfg(all(test, unix))]\nmod tests { fn a() { b().unwrap(); } }");
+        assert_finds("#[cfg(not(test))]\nmod a { fn a() { b().unwrap(); } }", "unwrap");
         assert_clean("fn a() { b().unwrap_or(1); }\n// c.unwrap()\nconst A: &str = \".unwrap()\";");
         assert_eq!(whats("crates/object/tests/a.rs", "fn a() { b().unwrap(); }").len(), 0);
+        assert_eq!(whats("crates/object/src/heap/tests.rs", "//! Tests.\nfn a() { b().unwrap(); }").len(), 0);
     }
 
     #[test]
