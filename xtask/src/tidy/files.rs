@@ -9,6 +9,8 @@ use std::process::Command;
 const ADR_INDEX: &str = "docs/adr/README.md";
 /// Where the standard library's load order may be written.
 const LOAD_ORDER: &str = "crates/language/";
+/// Golden tests lie below a directory of this name.
+const GOLDEN: &str = "/tests/golden/";
 /// Directories at the root of a file system that only a developer's machine has.
 const MACHINE_DIRECTORIES: &[&str] = &["work", "farm", "root", "tmp/wt", "tmp/target"];
 /// The one registry that a lock file may name.
@@ -61,6 +63,7 @@ pub fn check(tree: &Tree, untracked: &[String]) -> Vec<Finding> {
     forgotten
         .chain(unlisted_records(tree))
         .chain(unloaded_library(tree))
+        .chain(half_goldens(tree))
         .chain(tree.iter().flat_map(|(path, text)| machine_traces(path, text)))
         .collect()
 }
@@ -90,6 +93,21 @@ fn unloaded_library(tree: &Tree) -> Vec<Finding> {
     tree.keys()
         .filter(|path| in_library(path) && !is_loaded(path))
         .map(|path| Finding::in_file(path, format!("no source under {LOAD_ORDER} loads this file")))
+        .collect()
+}
+
+/// A golden script without its output tests nothing, and an output without its script is left over.
+fn half_goldens(tree: &Tree) -> Vec<Finding> {
+    let goldens = tree.keys().filter(|path| path.contains(GOLDEN));
+    let other_half = |path: &str| match path.rsplit_once('.') {
+        Some((stem, "io")) => Some(format!("{stem}.out")),
+        Some((stem, "out")) => Some(format!("{stem}.io")),
+        _ => None,
+    };
+    goldens
+        .filter_map(|path| Some((path, other_half(path)?)))
+        .filter(|(_, other)| !tree.contains_key(other))
+        .map(|(path, other)| Finding::in_file(path, format!("a golden test without its other half, {other}")))
         .collect()
 }
 
@@ -146,6 +164,15 @@ mod tests {
         let findings = check(&tree, &[]);
         assert_eq!(findings.len(), 1);
         assert!(findings[0].path.ends_with("Lost.io"));
+    }
+
+    #[test]
+    fn a_golden_test_has_two_halves() {
+        let path = |name: &str| format!("crates/language/tests/golden/lists/{name}");
+        let files = [path("at.io"), path("at.out"), path("lost.io"), path("left.out")];
+        let findings = check(&files.into_iter().map(|path| (path, String::new())).collect(), &[]);
+        let found: Vec<&str> = findings.iter().map(|finding| finding.path.as_str()).collect();
+        assert_eq!(found, [path("left.out"), path("lost.io")]);
     }
 
     #[test]
