@@ -1,0 +1,23 @@
+//! `cargo xtask bench`: telos and its peers, interleaved in one run, since the machines are shared and noisy and only
+//! ratios from the same minutes mean anything. One file per benchmark; what they share is measuring, statistics, report.
+
+mod extras;
+mod language;
+mod measure;
+mod report;
+mod statistics;
+
+use crate::workspace::Workspace;
+use anyhow::Result;
+
+#[derive(clap::Subcommand)]
+pub enum Bench {
+    /// The language against CPython and Lua
+    Language(language::Options),
+}
+
+pub fn run(workspace: &Workspace, bench: &Bench) -> Result<()> {
+    match bench {
+        Bench::Language(options) => language::run(workspace, options),
+    }
+}

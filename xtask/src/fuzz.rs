@@ -1,0 +1,42 @@
+//! `cargo xtask fuzz`: seeded generator loops on the stable toolchain. A target is an example of the `language` crate,
+//! `fuzz_<name>`, that takes `--seconds` and `--seed` and fails with a message that names the seed of the case.
+
+use crate::workspace::{self, Workspace};
+use anyhow::{Result, ensure};
+
+/// Every target; the gate runs a sample of each.
+pub const TARGETS: &[&str] = &["syntax", "vm"];
+
+#[derive(clap::Args)]
+pub struct Options {
+    /// Which target: syntax or vm
+    #[arg(value_parser = clap::builder::PossibleValuesParser::new(TARGETS))]
+    name: String,
+    /// How long to run
+    #[arg(long, default_value_t = 60)]
+    seconds: u64,
+    /// Where the generator starts
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
+    fuzz(workspace, &options.name, options.seconds, options.seed)
+}
+
+pub fn is_present(workspace: &Workspace, target: &str) -> bool {
+    workspace.root.join(source(target)).is_file()
+}
+
+pub fn fuzz(workspace: &Workspace, target: &str, seconds: u64, seed: u64) -> Result<()> {
+    ensure!(is_present(workspace, target), "fuzz target {target} has no {}", source(target));
+    println!("fuzz {target}: {seconds} s from seed {seed}");
+    let mut command = workspace.cargo(["run", "--quiet", "--profile", "gate", "--package", "language"]);
+    command.args(["--example", &format!("fuzz_{target}"), "--"]);
+    command.args(["--seconds", &seconds.to_string(), "--seed", &seed.to_string()]);
+    workspace::run(&mut command)
+}
+
+fn source(target: &str) -> String {
+    format!("crates/language/examples/fuzz_{target}.rs")
+}

@@ -1,0 +1,173 @@
+//! `cargo xtask test`: every check that a change must pass, in one command. Runs all steps, then names those that failed.
+
+use crate::workspace::{self, Workspace};
+use crate::{fuzz, tidy};
+use anyhow::{Context, Result, bail, ensure};
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+#[derive(clap::Args)]
+pub struct Options {
+    /// How long each fuzz target runs
+    #[arg(long, default_value_t = 60)]
+    fuzz_seconds: u64,
+    /// Seed of the sampled checks; printed, so that a failure can be run again
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+/// How a step ended, unless it failed.
+enum Passage {
+    Passed(String),
+    /// What the step would check does not exist.
+    Absent(String),
+}
+
+use Passage::{Absent, Passed};
+
+struct Outcome {
+    step: String,
+    took: Duration,
+    result: Result<Passage>,
+}
+
+pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
+    require_tools()?;
+    let mut outcomes = vec![
+        step("format", || command(workspace.cargo(["fmt", "--all", "--", "--check"]))),
+        step("clippy", || command(clippy(workspace))),
+        step("tidy", || tidy::run(workspace).map(|()| Passed(String::new()))),
+        step("test", || tests(workspace, options.seed)),
+    ];
+    for target in fuzz::TARGETS {
+        outcomes.push(step(&format!("fuzz {target}"), || fuzz_sample(workspace, target, options)));
+    }
+    summarise(&outcomes)
+}
+
+/// Installs the two components of the toolchain that the gate needs, or says how.
+fn require_tools() -> Result<()> {
+    for (program, component) in [("cargo-fmt", "rustfmt"), ("cargo-clippy", "clippy")] {
+        if workspace::is_installed(program) {
+            continue;
+        }
+        let installed = Command::new("rustup").args(["component", "add", component]).status();
+        if !installed.is_ok_and(|status| status.success()) {
+            bail!("{program} is missing: `rustup component add {component}`, or install it with your Rust toolchain");
+        }
+    }
+    Ok(())
+}
+
+fn clippy(workspace: &Workspace) -> Command {
+    workspace.cargo(["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"])
+}
+
+fn fuzz_sample(workspace: &Workspace, target: &str, options: &Options) -> Result<Passage> {
+    if !fuzz::is_present(workspace, target) {
+        return Ok(Absent(format!("fuzz target {target} is not written yet")));
+    }
+    fuzz::fuzz(workspace, target, options.fuzz_seconds, options.seed)?;
+    Ok(Passed(format!("seed {}", options.seed)))
+}
+
+/// All tests: what ships in the optimised profile that keeps assertions and overflow checks, xtask as it is built already.
+fn tests(workspace: &Workspace, seed: u64) -> Result<Passage> {
+    let product = ["test", "--workspace", "--exclude", "xtask", "--profile", "gate", "--no-fail-fast"];
+    let tools = ["test", "--package", "xtask"];
+    let mut tally = Tally::default();
+    let mut succeeded = true;
+    for mut command in [workspace.cargo(product), workspace.cargo(tools)] {
+        command.env("TELOS_SEED", seed.to_string());
+        succeeded &= tally_tests(&mut command, &mut tally)?;
+    }
+    ensure!(succeeded, "{tally}");
+    ensure!(tally.passed > 0, "no test ran");
+    Ok(Passed(tally.to_string()))
+}
+
+/// Passes the output of `cargo test` on and counts; tells whether it succeeded.
+fn tally_tests(command: &mut Command, tally: &mut Tally) -> Result<bool> {
+    let mut child = command.stdout(Stdio::piped()).spawn().context("cannot start cargo test")?;
+    let stdout = child.stdout.take().expect("the output was asked to be piped");
+    for line in BufReader::new(stdout).lines() {
+        let line = line.context("cannot read the output of cargo test")?;
+        println!("{line}");
+        tally.read(&line);
+    }
+    Ok(child.wait()?.success())
+}
+
+/// The sums over the result lines that each test binary prints.
+#[derive(Default, PartialEq, Debug)]
+struct Tally {
+    passed: u64,
+    failed: u64,
+}
+
+impl Tally {
+    fn read(&mut self, line: &str) {
+        let Some(result) = line.strip_prefix("test result: ") else { return };
+        let count = |label: &str| {
+            let words: Vec<&str> = result.split([' ', ';']).filter(|word| !word.is_empty()).collect();
+            words.windows(2).find(|pair| pair[1] == label).and_then(|pair| pair[0].parse::<u64>().ok()).unwrap_or(0)
+        };
+        self.passed += count("passed");
+        self.failed += count("failed");
+    }
+}
+
+impl std::fmt::Display for Tally {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{} passed, {} failed", self.passed, self.failed)
+    }
+}
+
+fn command(mut command: Command) -> Result<Passage> {
+    workspace::run(&mut command).map(|()| Passed(String::new()))
+}
+
+fn step(name: &str, work: impl FnOnce() -> Result<Passage>) -> Outcome {
+    println!("\n━━ {name}");
+    let start = Instant::now();
+    let result = work();
+    if let Err(error) = &result {
+        eprintln!("{error:#}");
+    }
+    Outcome { step: name.into(), took: start.elapsed(), result }
+}
+
+fn summarise(outcomes: &[Outcome]) -> Result<()> {
+    println!("\n━━ summary");
+    for Outcome { step, took, result } in outcomes {
+        let (word, note) = match result {
+            Ok(Passed(note)) => ("ok", note.clone()),
+            Ok(Absent(note)) => ("ABSENT", note.clone()),
+            Err(error) => ("FAILED", format!("{error:#}")),
+        };
+        println!("{step:<14} {word:<7} {:>7.1} s  {note}", took.as_secs_f64());
+    }
+    let passed = outcomes.iter().filter(|outcome| matches!(outcome.result, Ok(Passed(_)))).count();
+    let failed: Vec<&str> =
+        outcomes.iter().filter(|outcome| outcome.result.is_err()).map(|outcome| outcome.step.as_str()).collect();
+    let absent = outcomes.len() - passed - failed.len();
+    println!("{passed} steps passed, {} failed, {absent} absent", failed.len());
+    ensure!(failed.is_empty(), "the gate is closed: {}", failed.join(", "));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Tally;
+
+    #[test]
+    fn the_tally_sums_over_test_binaries() {
+        let mut tally = Tally::default();
+        tally.read("test result: ok. 12 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s");
+        tally.read("test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.10s");
+        tally.read("test parser::tests::result ... ok");
+        assert_eq!(tally, Tally { passed: 15, failed: 2 });
+        assert_eq!(tally.to_string(), "15 passed, 2 failed");
+    }
+}
