@@ -1,0 +1,7 @@
+# A future of a list becomes that very list.
+Store := Object clone do(items := list("a", "b"); get := method(items))
+f := Store @get
+f size println
+f append("c")
+Store items println
+f println

@@ -1,0 +1,3 @@
+# Binary numbers in text, little end first.
+"ab" asBinaryUnsignedInteger println
+"AB" unpack("BB") println
