@@ -31,9 +31,12 @@ Importer := Object clone do(
 
         //doc FileImporter import(name, call) Loads the file of the named prototype. Returns false if there is none.
         import := method(name, originalCall,
-            if(Protos hasSlot("File") not, return false)
-            addLaunchDirectories
-            path := findSource(name, Path absolute(originalCall message label))
+            path := nil
+            // Who may not look at files has nothing to import; that is no error.
+            try(
+                addLaunchDirectories
+                path = findSource(name, Path absolute(originalCall message label))
+            )
             if(path isNil, false, importPath(path))
         )
 

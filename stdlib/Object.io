@@ -365,7 +365,7 @@ Object do(
     launchFile := method(path,
         System launchPath := path pathComponent
         System launchScript = path
-        Directory setCurrentWorkingDirectory(System launchPath)
+        Directory ?setCurrentWorkingDirectory(System launchPath)
         self doFile(path)
     )
 
