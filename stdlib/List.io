@@ -14,6 +14,7 @@ Call do(
     )
 )
 
+//metadoc List description An ordered, growing collection of any values.
 List do(
     //doc List map(index, value, expression) Returns a list of the values of the expression for each element.
     map := method(mapInto(self clone, call))
