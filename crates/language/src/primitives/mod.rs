@@ -21,6 +21,7 @@ mod sort;
 
 pub use args::Args;
 pub(crate) use control::end_lexical_do;
+pub(crate) use number::modulo;
 
 use crate::machine::frame::Native;
 use crate::signal::{Outcome, Signal, Stop};
