@@ -22,7 +22,7 @@ pub mod syntax;
 mod vm;
 
 pub use embed::{Error, Exception, TraceEntry};
-pub use host::{Host, Output};
+pub use host::{Host, Output, Zone, ZoneAt};
 pub use limits::{Interrupt, Limits};
 pub use object::{Handle, Value};
 pub use primitives::{ALL, Args, Eagerness, Function, LAZY, NONE, ONE, THREE, TWO};
