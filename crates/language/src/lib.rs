@@ -5,11 +5,12 @@
 //! - `message`, `block`: trees and code as objects
 //! - `machine`: frames, evaluation, unwinding, coroutines
 //! - `primitives`: what Io cannot say in Io; `library`: what it can
-//! - `vm`, `embed`, `limits`, `host`: the embedder's side
+//! - `vm`, `embed`, `inspect`, `limits`, `host`: the embedder's side
 
 mod block;
 mod embed;
 mod host;
+mod inspect;
 mod library;
 mod limits;
 mod machine;
@@ -23,6 +24,8 @@ mod vm;
 
 pub use embed::{Error, Exception, TraceEntry};
 pub use host::{Host, Output, Zone, ZoneAt};
+pub use inspect::Unknown;
+pub use library::sources as library_sources;
 pub use limits::{Interrupt, Limits};
 pub use object::{Handle, Value};
 pub use primitives::{ALL, Args, Eagerness, Function, LAZY, NONE, ONE, THREE, TWO};
