@@ -4,6 +4,7 @@
 // sends it a message before that waits. obj @@message returns nil. An object's messages are
 // handled one at a time, in order.
 
+//metadoc Future description The promise of a result, kept by an actor.
 Future := Object clone do(
     runTarget ::= nil
     runMessage ::= nil
@@ -56,6 +57,7 @@ Future := Object clone do(
     )
 )
 
+//metadoc FutureProxy description Stands for a result that is not known yet, and becomes it.
 FutureProxy := Object clone do(
     // A proxy inherits nothing, so that every message reaches its forward.
     with := method(future,
@@ -130,7 +132,7 @@ Object do(
     handleActorException := method(anException, anException showStack)
 )
 
-//doc Notifier An object that tells its listeners about events.
+//metadoc Notifier description An object that tells its listeners about events.
 Notifier := Object clone do(
     //doc Notifier addListener(anObject) Adds a listener. Returns self.
     addListener := method(listener,

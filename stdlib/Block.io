@@ -1,5 +1,6 @@
 // Block and CFunction: calling with a list of arguments, and printing code back as source.
 
+//metadoc Block description Code with named arguments: a method, or a block that keeps its scope.
 getSlot("Block") do(
     //doc Block asSimpleString Returns the kind and the argument names of the receiver.
     asSimpleString := method(

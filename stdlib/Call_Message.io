@@ -39,6 +39,7 @@ Return appendProto(Normal) do(
     )
 )
 
+//metadoc Call description How a running method was called: sender, target, message and arguments.
 Call do(
     //doc Call relayStopStatus(expression) Returns the value of the expression. If a break, continue or return ended it, the running method passes that on to its own sender.
     relayStopStatus := method(
@@ -89,6 +90,7 @@ Call do(
     )
 )
 
+//metadoc Message description A piece of code: a name, arguments and the next message.
 Message do(
     //doc Message union(message) Returns a message with the receiver and the arguments of the given message as its arguments.
     union := method(

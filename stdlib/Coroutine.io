@@ -5,6 +5,7 @@
 // that is paused is in neither, and somebody must resume it. The clock is asked only while there
 // are timers.
 
+//metadoc Scheduler description Decides which coroutine runs next.
 Scheduler := Object clone do(
     //doc Scheduler yieldingCoros The queue of coroutines that are ready to run.
     yieldingCoros ::= List clone
@@ -96,6 +97,7 @@ Scheduler := Object clone do(
     )
 )
 
+//metadoc Coroutine description A line of execution that takes turns with others.
 Coroutine do(
     //doc Coroutine runTarget The object that receives runMessage when the coroutine starts.
     runTarget ::= nil

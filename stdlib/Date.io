@@ -1,5 +1,6 @@
 // Date and Duration.
 
+//metadoc Date description A point in time.
 Date do(
     //doc Date today Sets the receiver to the start of the current day. Returns self.
     today := method(self now setHour(0) setMinute(0) setSecond(0))
@@ -29,6 +30,7 @@ Date do(
     timeStampString := method(Date clone now asNumberString)
 )
 
+//metadoc Duration description A length of time.
 Duration do(
     //doc Duration +(duration) Returns the sum of both.
     setSlot("+", method(other, self clone += other))

@@ -1,5 +1,6 @@
 // Directory: what is in it, above it and below it.
 
+//metadoc Directory description A directory: its path and what is in it.
 Directory do(
     //doc Directory with(path) Returns a new Directory with the path.
     with := method(path, self clone setPath(path))

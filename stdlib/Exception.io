@@ -3,6 +3,7 @@
 // Unwinding is the VM's: Exception rawRaise leaves for the nearest try, or ends the coroutine.
 // It notes in the exception where it was raised: coroutine, caughtMessage and stackEntries.
 
+//metadoc Exception description What is raised when something goes wrong.
 Exception do(
     type := "Exception"
 
@@ -140,6 +141,7 @@ Object do(
     raiseIfError := getSlot("ifError")
 )
 
+//metadoc Error description A failure that is returned as a value.
 Error do(
     //doc Error isError Returns true.
     isError := true

@@ -1,5 +1,6 @@
 // File: reading, writing and copying whole files.
 
+//metadoc File description A file: its path, contents and position.
 File do(
     //doc File with(path) Returns a new File with the path.
     with := method(path, self clone setPath(path))

@@ -3,6 +3,7 @@
 // While it is on, Lobby forward asks the importers for an unknown capitalised name: Foo is loaded
 // from Foo.io in one of the search paths. Without files, no importer finds anything.
 
+//metadoc Importer description Finds prototypes that are named before they are loaded.
 Importer := Object clone do(
     //doc Importer paths Returns the list of directories in which prototypes are looked for.
     paths := method(FileImporter directories)
@@ -19,7 +20,7 @@ Importer := Object clone do(
         self
     )
 
-    //doc FileImporter Loads prototypes from source files.
+    //metadoc FileImporter description Loads prototypes from source files.
     FileImporter := Object clone do(
         importsFrom := "file"
 
@@ -31,9 +32,12 @@ Importer := Object clone do(
 
         //doc FileImporter import(name, call) Loads the file of the named prototype. Returns false if there is none.
         import := method(name, originalCall,
-            if(Protos hasSlot("File") not, return false)
-            addLaunchDirectories
-            path := findSource(name, Path absolute(originalCall message label))
+            path := nil
+            // Who may not look at files has nothing to import; that is no error.
+            try(
+                addLaunchDirectories
+                path = findSource(name, Path absolute(originalCall message label))
+            )
             if(path isNil, false, importPath(path))
         )
 

@@ -14,6 +14,7 @@ Call do(
     )
 )
 
+//metadoc List description An ordered, growing collection of any values.
 List do(
     //doc List map(index, value, expression) Returns a list of the values of the expression for each element.
     map := method(mapInto(self clone, call))
@@ -171,15 +172,24 @@ List do(
     average := method(self sum / self size)
 
     //doc List max(message) Returns the greatest element; with a message, the one that answers it with the greatest value.
-    max := method(extreme(call, ">"))
+    max := method(
+        if(call argCount > 0, return extremeByKey(call, ">"))
+        winner := self first
+        self foreach(value, if(value > winner, winner = value))
+        winner
+    )
 
     //doc List min(message) Returns the least element; with a message, the one that answers it with the least value.
-    min := method(extreme(call, "<"))
-
-    extreme := method(caller, comparison,
-        key := caller argAt(0)
-        if(key isNil, key = message(thisContext))
+    min := method(
+        if(call argCount > 0, return extremeByKey(call, "<"))
         winner := self first
+        self foreach(value, if(value < winner, winner = value))
+        winner
+    )
+
+    extremeByKey := method(caller, comparison,
+        key := caller argAt(0)
+        winner := nil
         winningKey := nil
         self foreach(index, value,
             valueKey := getSlot("value") doMessage(key, caller sender)
@@ -307,9 +317,13 @@ List do(
     //doc List join(separator) Returns a Sequence of all elements, with the separator between them if one is given.
     join := method(separator,
         joined := Sequence clone
-        self foreach(index, value,
-            if(separator and(index > 0), joined appendSeq(separator))
-            joined appendSeq(getSlot("value"))
+        if(separator isNil,
+            self foreach(value, joined appendSeq(getSlot("value")))
+        ,
+            self foreach(index, value,
+                if(index > 0, joined appendSeq(separator))
+                joined appendSeq(getSlot("value"))
+            )
         )
         joined
     )

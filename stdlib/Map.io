@@ -2,6 +2,7 @@
 //
 // As with foreach, the loop variables of map, select and detect are slots of the sender.
 
+//metadoc Map description A collection of values under keys, which are Sequences.
 Map do(
     //doc Map with(key1, value1, key2, value2, ...) Returns a new Map with the given keys and values.
     with := method(

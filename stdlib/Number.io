@@ -1,5 +1,6 @@
 // Number: bases, counting and constants.
 
+//metadoc Number description A double-precision number.
 Number do(
     //doc Number constants The constants e, pi, inf and nan.
     constants := Object clone do(

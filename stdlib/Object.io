@@ -3,6 +3,7 @@
 // A receiver may be a method or a block, and touching such a slot runs it. Everything here that
 // any object can receive therefore reads self through getSlot("self").
 
+//metadoc Object description The root of all prototypes: slots, inheritance, control flow and printing.
 true do(
     //doc true then(expression) Evaluates the expression and returns nil, which ends an if chain.
     then := Object getSlot("evalArgAndReturnNil")
@@ -365,7 +366,7 @@ Object do(
     launchFile := method(path,
         System launchPath := path pathComponent
         System launchScript = path
-        Directory setCurrentWorkingDirectory(System launchPath)
+        Directory ?setCurrentWorkingDirectory(System launchPath)
         self doFile(path)
     )
 

@@ -1,5 +1,6 @@
 // OperatorTable: the operators that the parser knows, and how to add some.
 
+//metadoc OperatorTable description The operators of the language and their precedence.
 OperatorTable do(
     //doc OperatorTable addOperator(name, precedence) Lets messages of that name be written between their operands; 0, the default, binds tightest. Returns self.
     addOperator := method(name, precedence,

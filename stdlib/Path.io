@@ -1,5 +1,6 @@
 // Path: names of files, as text; nothing here touches a file.
 
+//metadoc Path description Names of files and directories.
 Path := Object clone do(
     isWindows := method(
         platform := System platform asLowercase

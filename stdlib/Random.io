@@ -4,6 +4,7 @@
 // multiplicative congruential generators are combined, as L'Ecuyer proposed in 1988; all their
 // intermediate values are whole numbers below 2^47, so doubles compute them exactly.
 
+//metadoc Random description A source of random numbers.
 Random do(
     firstState ::= nil
     secondState ::= nil

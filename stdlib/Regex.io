@@ -4,6 +4,7 @@
 // or a list with a pair (start, end) for the whole match and each capture, nil for a capture that
 // took no part. All positions are indexes into the text.
 
+//metadoc Regex description A pattern to search text for.
 Regex do(
     //doc Regex pattern Returns the pattern as it was written.
     pattern ::= ""
@@ -80,7 +81,7 @@ Regex do(
     asSimpleString := getSlot("asString")
 )
 
-//doc RegexMatch One match: the text that matched, its captures and where they are.
+//metadoc RegexMatch description One match: the text that matched, its captures and where they are.
 RegexMatch := Object clone do(
     regex ::= nil
 
@@ -167,7 +168,7 @@ RegexMatch := Object clone do(
     )
 )
 
-//doc RegexMatches All matches of a Regex in a text, found one after the other.
+//metadoc RegexMatches description All matches of a Regex in a text, found one after the other.
 RegexMatches := Object clone do(
     regex ::= nil
 

@@ -5,6 +5,7 @@ String := ImmutableSequence
 
 // Text.
 
+//metadoc Sequence description A row of items of one type: text, bytes or numbers.
 Sequence do(
     //doc Sequence validEncodings The names that setEncoding accepts.
     validEncodings := list("ascii", "utf8", "ucs2", "ucs4", "number")

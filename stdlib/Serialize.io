@@ -1,6 +1,6 @@
 // Serialization: any object as source that makes an equal one. Cycles are not followed safely.
 
-//doc SerializationStream Collects the source.
+//metadoc SerializationStream description Collects the source.
 SerializationStream := Object clone do(
     init := method(self output := Sequence clone)
 

@@ -1,5 +1,6 @@
 // System: the program's arguments and its surroundings.
 
+//metadoc System description The program and its surroundings.
 System do(
     //doc System args The list of the program's arguments; the first is the launched file.
     args := list()

@@ -7,7 +7,7 @@
 //     CounterTest run
 // The tests of a case run in the order in which they are written.
 
-//doc TestRunner Runs tests and prints a dot for each that passes and an E for each that fails.
+//metadoc TestRunner description Runs tests and prints a dot for each that passes and an E for each that fails.
 TestRunner := Object clone do(
     //doc TestRunner width The width of the printed lines.
     width ::= 70
@@ -87,13 +87,13 @@ TestRunner := Object clone do(
     )
 )
 
-//doc RunnerMixIn Lets an object run the tests that its prepare method collects.
+//metadoc RunnerMixIn description Lets an object run the tests that its prepare method collects.
 RunnerMixIn := Object clone do(
     //doc RunnerMixIn run Runs the tests. Returns a list of list(name, exception) for those that failed.
     run := method(TestRunner clone run(prepare))
 )
 
-//doc UnitTest A group of tests with what they share.
+//metadoc UnitTest description A group of tests with what they share.
 UnitTest := Object clone prependProto(RunnerMixIn) do(
     //doc UnitTest setUp Called before each test.
     setUp := method(nil)
@@ -170,7 +170,7 @@ UnitTest := Object clone prependProto(RunnerMixIn) do(
     )
 )
 
-//doc FileCollector Collects all UnitTests in the Lobby: those of the launched file.
+//metadoc FileCollector description Collects all UnitTests in the Lobby: those of the launched file.
 FileCollector := Object clone prependProto(RunnerMixIn) do(
     prepare := method(
         cases := Map clone
@@ -183,7 +183,7 @@ FileCollector := Object clone prependProto(RunnerMixIn) do(
     )
 )
 
-//doc DirectoryCollector Collects the UnitTests of all *Test.io files of a directory.
+//metadoc DirectoryCollector description Collects the UnitTests of all *Test.io files of a directory.
 DirectoryCollector := Object clone prependProto(RunnerMixIn) do(
     //doc DirectoryCollector path The directory; by default that of the launched file.
     path ::= lazySlot(System launchPath)
@@ -202,5 +202,5 @@ DirectoryCollector := Object clone prependProto(RunnerMixIn) do(
     )
 )
 
-//doc TestSuite Same as DirectoryCollector.
+//metadoc TestSuite description Same as DirectoryCollector.
 TestSuite := DirectoryCollector

@@ -41,6 +41,6 @@ JsonTest := UnitTest clone do(
 
     testStringsSurviveARoundTrip := method(
         text := "tab\t quote\" slash/ back\\ line\n ü €"
-        assertEquals(text, list(text) asJson parseJson at(0))
+        assertEquals(text asUTF8, Map with("text", text) asJson parseJson at("text") asUTF8)
     )
 )

@@ -50,7 +50,7 @@ fn startup(runtimes: &Runtimes, report: &mut Report) -> Result<()> {
         Contender::new("python", [runtimes.python.as_os_str(), "-S".as_ref(), "-c".as_ref(), "pass".as_ref()]),
     ];
     let samples = interleave(&contenders, report.rounds * STARTUPS_PER_ROUND)?;
-    let comparison = Comparison::new("startup", contenders.map(|contender| contender.name), samples);
+    let comparison = Comparison::of_cpu_seconds("startup", contenders.map(|contender| contender.name), samples);
     for series in &comparison.series {
         let milliseconds = series.median.value * 1000.0;
         report.figures.push(Figure::new(&format!("start-up, {}", series.name), milliseconds, "ms CPU"));
@@ -112,8 +112,11 @@ fn fuel(workspace: &Workspace, runtimes: &Runtimes, report: &mut Report) -> Resu
         let contender = |name: &str, telos: &Path| Contender::new(name, [telos, Path::new("run"), &source]);
         let contenders = [contender("with fuel", &runtimes.telos), contender("without", &without)];
         let samples = interleave(&contenders, report.rounds)?;
-        let comparison =
-            Comparison::new(&format!("fuel, {program}"), contenders.map(|contender| contender.name), samples);
+        let comparison = Comparison::of_cpu_seconds(
+            &format!("fuel, {program}"),
+            contenders.map(|contender| contender.name),
+            samples,
+        );
         let ratio = comparison.series[1].our_ratio.value;
         report.figures.push(Figure::new(&format!("fuel cost, {program}"), ratio, "× without"));
         ratios.push(ratio);

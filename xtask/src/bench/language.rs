@@ -115,7 +115,7 @@ fn compare_programs(runtimes: &Runtimes, is_wanted: impl Fn(&str) -> bool, repor
         let contenders = runtimes.contenders(program);
         let samples = interleave(&contenders, report.rounds)?;
         let names = contenders.iter().map(|contender| contender.name.clone());
-        let comparison = Comparison::new(program, names, samples);
+        let comparison = Comparison::of_cpu_seconds(program, names, samples);
         let [telos, python, lua] = &comparison.series[..] else { unreachable!("there are three contenders") };
         let is_small = python.median.value < CPYTHON_SECONDS;
         println!(

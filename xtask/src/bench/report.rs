@@ -21,15 +21,17 @@ pub struct Report {
 #[derive(Serialize)]
 pub struct Comparison {
     pub name: String,
+    pub unit: &'static str,
     pub series: Vec<Series>,
 }
 
 #[derive(Serialize)]
 pub struct Series {
     pub name: String,
-    pub cpu_seconds: Vec<f64>,
+    /// One per round, in the comparison's unit.
+    pub samples: Vec<f64>,
     pub median: Median,
-    /// Our time as a part of this contender's; 1 for ourselves.
+    /// Our value as a part of this contender's; 1 for ourselves.
     pub our_ratio: Median,
 }
 
@@ -51,15 +53,15 @@ pub struct Bar {
 }
 
 impl Comparison {
-    pub fn new(name: &str, names: impl IntoIterator<Item = String>, samples: Vec<Vec<f64>>) -> Comparison {
+    pub fn of_cpu_seconds(name: &str, names: impl IntoIterator<Item = String>, samples: Vec<Vec<f64>>) -> Comparison {
         let ours = samples[0].clone();
-        let series = names.into_iter().zip(samples).map(|(name, cpu_seconds)| Series {
+        let series = names.into_iter().zip(samples).map(|(name, samples)| Series {
             name,
-            median: median(&cpu_seconds),
-            our_ratio: median_ratio(&ours, &cpu_seconds),
-            cpu_seconds,
+            median: median(&samples),
+            our_ratio: median_ratio(&ours, &samples),
+            samples,
         });
-        Comparison { name: name.into(), series: series.collect() }
+        Comparison { name: name.into(), unit: "CPU seconds", series: series.collect() }
     }
 }
 
@@ -129,7 +131,7 @@ mod tests {
     #[test]
     fn a_comparison_holds_our_ratio_to_each() {
         let names = ["telos", "python"].map(String::from);
-        let comparison = Comparison::new("fib", names, vec![vec![1.0, 1.0], vec![2.0, 4.0]]);
+        let comparison = Comparison::of_cpu_seconds("fib", names, vec![vec![1.0, 1.0], vec![2.0, 4.0]]);
         assert_eq!(comparison.series[0].our_ratio.value, 1.0);
         assert_eq!(comparison.series[1].our_ratio.value, 0.375);
     }

@@ -1,4 +1,5 @@
 # A bounded buffer between two coroutines that yield when they cannot go on.
+# Deviates from upstream, whose queue keeps an entry of the parent that was resumed and so never empties.
 buffer := List clone
 log := List clone
 done := false

@@ -1,4 +1,5 @@
 # forward receives messages that nothing else answers.
+# Deviates from upstream, which quotes the items of nested lists twice.
 Proxy := Object clone do(
   forward := method(
     list(call message name, call message argCount, call evalArgs)
