@@ -59,7 +59,7 @@ impl Vm {
     /// Evaluates source with `target` as receiver and context.
     pub fn evaluate_in(&mut self, target: Value, source: &str, label: &str) -> Result<Value, Error> {
         self.refresh_operators();
-        let tree = syntax::parse(source, &self.operators)
+        let tree = syntax::parse(source, &self.operators.table)
             .map_err(|error| Error::Syntax { label: label.to_string(), error })?;
         let label = self.heap.intern(label);
         let root = message::from_tree(&mut self.heap, self.protos.message, &tree, label);
@@ -102,7 +102,4 @@ impl Vm {
             column: message::column(&self.heap, handle),
         })
     }
-
-    /// Takes the operators from the program's OperatorTable.
-    pub(crate) fn refresh_operators(&mut self) {}
 }

@@ -16,6 +16,7 @@ mod limits;
 mod machine;
 mod message;
 mod names;
+mod operator_table;
 mod primitives;
 mod protos;
 mod signal;

@@ -1,9 +1,45 @@
 //! The standard library that is written in Io, and the order in which it is loaded.
 
 use crate::vm::Vm;
+use object::{Data, Kind, Value};
 
-/// Each file with its name, in load order.
-const FILES: &[(&str, &str)] = &[];
+macro_rules! files {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../../stdlib/", $name)))),*]
+    };
+}
+
+type Files = &'static [(&'static str, &'static str)];
+
+/// Each file with its name, in load order: a file may use what the ones before it define while it is loaded.
+const FILES: Files = files![
+    "Object.io",
+    "Sequence.io",
+    "Block.io",
+    "Call_Message.io",
+    "Exception.io",
+    "Coroutine.io",
+    "Actor.io",
+    "List.io",
+    "Map.io",
+    "Number.io",
+    "OperatorTable.io",
+    "Json.io",
+    "Serialize.io",
+    "Random.io",
+    "Regex.io",
+    "Path.io",
+    "System.io",
+    "UnitTest.io",
+    "Importer.io",
+];
+
+/// The part of the library that is about what the host hands in: each file is loaded if the prototype is there.
+const HOST_FILES: &[(&str, Files)] =
+    &[("Date", files!["Date.io"]), ("File", files!["File.io"]), ("Directory", files!["Directory.io"])];
+
+/// Prototypes that the library fills and nothing makes before.
+const PROTOTYPES: &[&str] = &["Error", "Random", "Regex", "System"];
 
 /// The files of the library, each with the label that its messages have.
 pub fn sources() -> impl Iterator<Item = (&'static str, &'static str)> {
@@ -12,7 +48,25 @@ pub fn sources() -> impl Iterator<Item = (&'static str, &'static str)> {
 
 /// Evaluates the library in Core. The library is part of this crate, so an error in it is ours.
 pub fn load(vm: &mut Vm) {
-    for (name, source) in FILES {
+    let core = vm.core();
+    for name in PROTOTYPES {
+        if vm.get_slot(core, name).is_none() {
+            let prototype = Value::object(vm.heap.clone_of(vm.protos.object, Kind::Object, Data::None));
+            let type_name = vm.symbol(name);
+            vm.set_slot(prototype, "type", type_name);
+            vm.set_slot(core, name, prototype);
+        }
+    }
+    load_files(vm, FILES);
+    for (prototype, files) in HOST_FILES {
+        if vm.get_slot(core, prototype).is_some() {
+            load_files(vm, files);
+        }
+    }
+}
+
+fn load_files(vm: &mut Vm, files: Files) {
+    for (name, source) in files {
         let core = vm.core();
         if let Err(error) = vm.evaluate_in(core, source, name) {
             panic!("the standard library does not load: {error}");

@@ -5,13 +5,13 @@ use crate::host::Host;
 use crate::limits::{Interrupt, Limits, Tank};
 use crate::machine::frame::{Stack, Suspended};
 use crate::names::Names;
+use crate::operator_table::{self, Operators};
 use crate::primitives::{self, Primitive};
 use crate::protos::Protos;
 use crate::signal::Signal;
-use crate::syntax::OperatorTable;
 use crate::{library, message};
 use object::sequence::Sequence;
-use object::{Collected, Data, Handle, Heap, Kind, Symbol, ThinVec, Value, flag};
+use object::{Collected, Data, Handle, Heap, Kind, Symbol, Value, flag};
 
 /// An Io machine. Everything it knows is in its heap; everything it can reach outside is in its `Host`.
 pub struct Vm {
@@ -25,7 +25,7 @@ pub struct Vm {
     pub(crate) tank: Tank,
     pub(crate) limits: Limits,
     pub(crate) interrupt: Interrupt,
-    pub(crate) operators: OperatorTable,
+    pub(crate) operators: Operators,
     pub(crate) retained: Vec<Value>,
     pub(crate) host: Host,
 }
@@ -61,11 +61,12 @@ impl Vm {
             tank: Tank::new(None),
             limits: Limits::default(),
             interrupt: Interrupt::default(),
-            operators: OperatorTable::default(),
+            operators: Operators::default(),
             retained: Vec::new(),
             host,
         };
         primitives::install(&mut vm);
+        operator_table::install(&mut vm);
         vm
     }
 
@@ -118,11 +119,12 @@ impl Vm {
 
     /// Frees what no program can reach. Values held by the embedder must be retained.
     pub fn collect(&mut self) -> Collected {
-        let Vm { heap, names, protos, stack, retained, current, main, .. } = self;
+        let Vm { heap, names, protos, stack, retained, operators, current, main, .. } = self;
         heap.collect(|visit| {
             names.trace(visit);
             protos.trace(visit);
             stack.trace(visit);
+            operators.trace(visit);
             retained.iter().for_each(|&value| visit(value));
             visit(Value::object(*current));
             visit(Value::object(*main));
@@ -160,7 +162,7 @@ impl Vm {
     }
 
     pub fn list(&mut self, values: impl IntoIterator<Item = Value>) -> Value {
-        let data = Data::List(values.into_iter().collect::<ThinVec<Value>>());
+        let data = Data::List(values.into_iter().collect());
         Value::object(self.heap.clone_of(self.protos.list, Kind::List, data))
     }
 

@@ -4,6 +4,7 @@
 //! Fields are private to this crate and every mutation passes `Heap::barrier`, so there is no way around it. A plain
 //! heap has no barrier installed and no object flagged: the test of one flag is all it pays.
 
+use crate::items::Items;
 use crate::lookup::LookupCache;
 use crate::object::{Data, Foreign, INLINE_SLOTS, Kind, Map, Object, flag};
 use crate::sequence::Sequence;
@@ -334,7 +335,7 @@ impl Heap {
     }
 
     /// Changes a list in any way.
-    pub fn list_edit<R>(&mut self, handle: Handle, edit: impl FnOnce(&mut ThinVec<Value>) -> R) -> Option<R> {
+    pub fn list_edit<R>(&mut self, handle: Handle, edit: impl FnOnce(&mut Items) -> R) -> Option<R> {
         let Data::List(values) = &mut self.barrier(handle, Part::Items).data else { return None };
         let before = values.len();
         let result = edit(values);

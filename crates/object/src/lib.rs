@@ -8,6 +8,7 @@
 
 mod collect;
 mod heap;
+mod items;
 mod lookup;
 pub mod number_text;
 mod object;
@@ -18,6 +19,7 @@ mod value;
 
 pub use collect::Collected;
 pub use heap::{Barrier, Heap, Part, Usage};
+pub use items::Items;
 pub use object::{Data, Foreign, Kind, Map, Object, Place, flag};
 pub use shape::{Shape, ShapeId, Shapes};
 pub use thin_vec::{ThinVec, thin_vec};

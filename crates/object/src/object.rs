@@ -1,5 +1,6 @@
 //! One object: its shape, its slots and, for the built-in kinds, its data. Owns the layout; only the heap changes it.
 
+use crate::items::Items;
 use crate::sequence::Sequence;
 use crate::shape::ShapeId;
 use crate::value::{Handle, Symbol, Value};
@@ -21,7 +22,7 @@ pub enum Data {
     None,
     Number(f64),
     Sequence(Box<Sequence>),
-    List(ThinVec<Value>),
+    List(Items),
     Map(Box<Map>),
     /// A fixed set of fields whose meaning the language knows (a message, a block, a call).
     Record(ThinVec<Value>),
@@ -155,7 +156,8 @@ impl Data {
     pub fn logical_bytes(&self) -> usize {
         match self {
             Data::Sequence(sequence) => sequence.as_bytes().len(),
-            Data::List(values) | Data::Record(values) => values.len() * 8,
+            Data::List(values) => values.len() * 8,
+            Data::Record(values) => values.len() * 8,
             Data::Map(map) => map.len() * 32,
             Data::Foreign(foreign) => foreign.logical_bytes(),
             _ => 0,
@@ -165,7 +167,8 @@ impl Data {
     /// Names every value inside.
     pub fn trace(&self, visit: &mut dyn FnMut(Value)) {
         match self {
-            Data::List(values) | Data::Record(values) => values.iter().for_each(|&value| visit(value)),
+            Data::List(values) => values.iter().for_each(|&value| visit(value)),
+            Data::Record(values) => values.iter().for_each(|&value| visit(value)),
             Data::Map(map) => map.iter().for_each(|(&key, &value)| {
                 visit(Value::object(key));
                 visit(value);

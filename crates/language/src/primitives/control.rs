@@ -270,7 +270,7 @@ impl Vm {
     pub(crate) fn parse_message(&mut self, source: &str, label: Symbol) -> Result<Handle, Signal> {
         self.charge(source.len() / 16)?;
         self.refresh_operators();
-        match crate::syntax::parse(source, &self.operators) {
+        match crate::syntax::parse(source, &self.operators.table) {
             Ok(tree) => Ok(message::from_tree(&mut self.heap, self.protos.message, &tree, label)),
             Err(error) => {
                 let label = self.heap.symbol_text(label).into_owned();

@@ -202,7 +202,7 @@ fn shuffle(vm: &mut Vm, args: Args) -> Outcome {
     vm.charge(origins.len())?;
     vm.refresh_operators();
     let root = tree.root;
-    if let Err(error) = syntax::shuffle(&mut tree, root, &vm.operators) {
+    if let Err(error) = syntax::shuffle(&mut tree, root, &vm.operators.table) {
         return Err(vm.raise(format!("compile error: {error}")));
     }
     let label = vm.heap.record(message)[field::LABEL].as_handle().unwrap_or(vm.names.label_none);
