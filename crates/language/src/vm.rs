@@ -28,6 +28,7 @@ pub struct Vm {
     pub(crate) operators: Operators,
     pub(crate) retained: Vec<Value>,
     pub(crate) host: Host,
+    pub(crate) regexes: primitives::RegexCache,
 }
 
 impl Default for Vm {
@@ -64,6 +65,7 @@ impl Vm {
             operators: Operators::default(),
             retained: Vec::new(),
             host,
+            regexes: primitives::RegexCache::default(),
         };
         primitives::install(&mut vm);
         operator_table::install(&mut vm);
@@ -119,12 +121,13 @@ impl Vm {
 
     /// Frees what no program can reach. Values held by the embedder must be retained.
     pub fn collect(&mut self) -> Collected {
-        let Vm { heap, names, protos, stack, retained, operators, current, main, .. } = self;
+        let Vm { heap, names, protos, stack, retained, operators, regexes, current, main, .. } = self;
         heap.collect(|visit| {
             names.trace(visit);
             protos.trace(visit);
             stack.trace(visit);
             operators.trace(visit);
+            regexes.trace(visit);
             retained.iter().for_each(|&value| visit(value));
             visit(Value::object(*current));
             visit(Value::object(*main));
@@ -155,10 +158,10 @@ impl Vm {
         Value::object(self.heap.clone_of(self.protos.sequence, Kind::Sequence, data))
     }
 
-    /// An immutable sequence: the symbol, where its items are bytes.
+    /// An immutable sequence: the symbol with these items.
+    #[inline]
     pub fn immutable(&mut self, sequence: Sequence) -> Value {
-        let bytes = sequence.as_bytes().to_vec();
-        Value::object(self.heap.intern_sequence_bytes(&bytes, || sequence))
+        Value::object(self.heap.intern_sequence(sequence))
     }
 
     pub fn list(&mut self, values: impl IntoIterator<Item = Value>) -> Value {
@@ -201,7 +204,7 @@ impl Vm {
 
     /// The text of a sequence, bytes that are not UTF-8 replaced.
     pub fn text_of(&self, value: Value) -> Option<String> {
-        self.sequence_of(value).map(|sequence| String::from_utf8_lossy(sequence.as_bytes()).into_owned())
+        self.sequence_of(value).map(Sequence::to_text)
     }
 
     /// The name of a value's type, for messages to people.

@@ -398,6 +398,27 @@ impl Heap {
         Some(result)
     }
 
+    /// Changes a mutable sequence by what another one holds, copying that only if it is the same one.
+    pub fn sequence_edit_with<R>(
+        &mut self,
+        handle: Handle,
+        other: Handle,
+        edit: impl FnOnce(&mut Sequence, &Sequence) -> R,
+    ) -> Option<R> {
+        debug_assert!(!self.object(handle).has(flag::SYMBOL));
+        self.barrier(handle, Part::Bytes);
+        let Ok([object, other]) = self.objects.get_disjoint_mut([handle.0 as usize, other.0 as usize]) else {
+            let copy = self.sequence(other)?.clone();
+            return self.sequence_edit(handle, |sequence| edit(sequence, &copy));
+        };
+        let (Data::Sequence(sequence), Data::Sequence(other)) = (&mut object.data, &other.data) else { return None };
+        let before = sequence.as_bytes().len();
+        let result = edit(sequence, other);
+        let after = sequence.as_bytes().len();
+        self.recharge(before, after);
+        Some(result)
+    }
+
     pub fn set_data(&mut self, handle: Handle, kind: Kind, data: Data) {
         let object = self.barrier(handle, Part::Data);
         let before = object.data.logical_bytes();

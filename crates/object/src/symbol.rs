@@ -2,7 +2,7 @@
 
 use crate::heap::Heap;
 use crate::object::{Data, Kind, Object, flag};
-use crate::sequence::Sequence;
+use crate::sequence::{Encoding, ItemType, Sequence};
 use crate::shape::ShapeId;
 use crate::value::{Handle, Symbol};
 use hashbrown::HashTable;
@@ -23,11 +23,24 @@ fn hash_of(bytes: &[u8]) -> u64 {
     hasher.finish()
 }
 
-fn bytes_of(objects: &[Object], symbol: Symbol) -> &[u8] {
+fn sequence_of(objects: &[Object], symbol: Symbol) -> &Sequence {
+    static EMPTY: Sequence = Sequence::new();
     match &objects[symbol.0 as usize].data {
-        Data::Sequence(sequence) => sequence.as_bytes(),
-        _ => &[],
+        Data::Sequence(sequence) => sequence,
+        _ => &EMPTY,
     }
+}
+
+fn bytes_of(objects: &[Object], symbol: Symbol) -> &[u8] {
+    sequence_of(objects, symbol).as_bytes()
+}
+
+/// Whether two sequences are one symbol: the same bytes with the same meaning. Bytes of text need not say whether they
+/// are `ascii` or `utf8`.
+fn is_same(left: &Sequence, right: &Sequence) -> bool {
+    left.item_type() == right.item_type()
+        && left.encoding().is_text() == right.encoding().is_text()
+        && left.as_bytes() == right.as_bytes()
 }
 
 impl Heap {
@@ -39,39 +52,71 @@ impl Heap {
         }
     }
 
-    /// The symbol for this text.
+    /// The symbol for this text. Text that is not ASCII has one item for each character, as every text literal in Io.
     pub fn intern(&mut self, text: &str) -> Symbol {
-        self.intern_sequence_bytes(text.as_bytes(), || Sequence::from_bytes(text.as_bytes()))
+        if !text.is_ascii() {
+            return self.intern_sequence(Sequence::from(text).as_fixed_size_type());
+        }
+        match self.find_ascii(text.as_bytes()) {
+            Some(symbol) => symbol,
+            None => self.add_symbol(Sequence::from(text)),
+        }
     }
 
-    /// The symbol for these bytes; `make` gives the sequence if there is none yet.
+    /// The symbol with these items.
     #[inline]
-    pub fn intern_sequence_bytes(&mut self, bytes: &[u8], make: impl FnOnce() -> Sequence) -> Symbol {
-        let hash = hash_of(bytes);
+    pub fn intern_sequence(&mut self, sequence: Sequence) -> Symbol {
+        let hash = hash_of(sequence.as_bytes());
         let objects = &self.objects;
-        if let Some(&symbol) = self.symbols.table.find(hash, |&symbol| bytes_of(objects, symbol) == bytes) {
-            return symbol;
+        let same = |&symbol: &Symbol| is_same(sequence_of(objects, symbol), &sequence);
+        match self.symbols.table.find(hash, same) {
+            Some(&symbol) => symbol,
+            None => self.add_symbol(sequence),
         }
+    }
+
+    /// Symbols of ASCII text are always marked as such, whatever the sequence was that they were made from.
+    fn add_symbol(&mut self, mut sequence: Sequence) -> Symbol {
+        if sequence.encoding() == Encoding::Utf8 && sequence.as_bytes().is_ascii() {
+            sequence.set_encoding(Encoding::Ascii);
+        }
+        let hash = hash_of(sequence.as_bytes());
         let shape = match self.symbols.shape {
             Some(shape) => shape,
             None => self.shapes.root(Vec::new()),
         };
-        let symbol = self.allocate(shape, Kind::Sequence, Data::Sequence(Box::new(make())));
+        let symbol = self.allocate(shape, Kind::Sequence, Data::Sequence(Box::new(sequence)));
         self.objects[symbol.0 as usize].flags |= flag::SYMBOL;
         let objects = &self.objects;
         self.symbols.table.insert_unique(hash, symbol, |&symbol| hash_of(bytes_of(objects, symbol)));
         symbol
     }
 
+    fn find_ascii(&self, bytes: &[u8]) -> Option<Symbol> {
+        let same = |&symbol: &Symbol| {
+            let sequence = sequence_of(&self.objects, symbol);
+            sequence.as_bytes() == bytes && sequence.item_type() == ItemType::Uint8 && sequence.encoding().is_text()
+        };
+        self.symbols.table.find(hash_of(bytes), same).copied()
+    }
+
     /// The symbol with this text if there is one.
     pub fn find_symbol(&self, text: &str) -> Option<Symbol> {
-        let bytes = text.as_bytes();
-        self.symbols.table.find(hash_of(bytes), |&symbol| bytes_of(&self.objects, symbol) == bytes).copied()
+        if text.is_ascii() {
+            return self.find_ascii(text.as_bytes());
+        }
+        let wanted = Sequence::from(text).as_fixed_size_type();
+        let same = |&symbol: &Symbol| is_same(sequence_of(&self.objects, symbol), &wanted);
+        self.symbols.table.find(hash_of(wanted.as_bytes()), same).copied()
     }
 
     /// The text of a symbol, for messages to people.
     pub fn symbol_text(&self, symbol: Symbol) -> std::borrow::Cow<'_, str> {
-        String::from_utf8_lossy(bytes_of(&self.objects, symbol))
+        let sequence = sequence_of(&self.objects, symbol);
+        match sequence.as_str() {
+            Some(text) => text.into(),
+            None => sequence.to_text().into(),
+        }
     }
 
     pub(crate) fn symbol_shape(&self) -> Option<ShapeId> {

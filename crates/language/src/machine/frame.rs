@@ -53,6 +53,9 @@ pub enum Native {
     Coroutine,
     SortBy,
     AtIfAbsentPut,
+    /// Asks arguments for their text, then does what it was for.
+    AskTexts,
+    Interpolate,
 }
 
 /// Single bits of a frame.

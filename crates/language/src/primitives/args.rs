@@ -158,7 +158,6 @@ impl Vm {
             return Some(handle);
         }
         let sequence = self.heap.sequence(handle)?.clone();
-        let bytes = sequence.as_bytes().to_vec();
-        Some(self.heap.intern_sequence_bytes(&bytes, || sequence))
+        Some(self.heap.intern_sequence(sequence))
     }
 }

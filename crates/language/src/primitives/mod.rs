@@ -13,17 +13,20 @@ mod coroutine;
 mod date;
 mod duration;
 mod iterate;
+mod json;
 mod list;
 mod map;
 mod message;
 mod number;
 mod object;
+mod regex;
 mod sequence;
 mod slots;
 mod sort;
 
 pub use args::Args;
 pub(crate) use control::end_lexical_do;
+pub(crate) use regex::RegexCache;
 
 use crate::machine::frame::Native;
 use crate::signal::{Outcome, Signal, Stop};
@@ -109,7 +112,8 @@ pub fn install(vm: &mut Vm) {
     }
     vm.define_table(protos.number, number::TABLE);
     vm.define_table(protos.number, iterate::NUMBER_TABLE);
-    vm.define_table(protos.sequence, sequence::TABLE);
+    sequence::install(vm);
+    regex::install(vm);
     vm.define_table(protos.list, list::TABLE);
     vm.define_table(protos.list, iterate::LIST_TABLE);
     vm.define_table(protos.list, sort::TABLE);
@@ -157,6 +161,8 @@ pub(crate) fn step(vm: &mut Vm, native: Native, value: Value) -> Outcome {
         Native::Coroutine => vm.finish_coroutine(value),
         Native::SortBy => sort::step_sort_by(vm, value),
         Native::AtIfAbsentPut => map::step_at_if_absent_put(vm, value),
+        Native::AskTexts => sequence::step_ask_texts(vm, value),
+        Native::Interpolate => sequence::step_interpolate(vm, value),
     }
 }
 

@@ -5,6 +5,7 @@ use crate::machine::frame::{Native, Phase, Suspended};
 use crate::message as messages;
 use crate::signal::{Outcome, Signal};
 use crate::vm::Vm;
+use object::sequence::ItemType;
 use object::{Data, Handle, Kind, Value};
 use std::cmp::Ordering;
 
@@ -207,7 +208,10 @@ pub fn step_write(vm: &mut Vm, text: Value) -> Outcome {
 
 fn write_text(vm: &mut Vm, value: Value) -> Result<(), Signal> {
     let text = match vm.sequence_of(value) {
-        Some(sequence) => sequence.as_bytes().to_vec(),
+        Some(sequence) if sequence.item_type() == ItemType::Uint8 && sequence.encoding().is_text() => {
+            sequence.as_bytes().to_vec()
+        }
+        Some(sequence) => sequence.as_utf8().as_bytes().to_vec(),
         None => vm.simple_text(value).unwrap_or_default().into_bytes(),
     };
     vm.charge(text.len() / 16)?;
