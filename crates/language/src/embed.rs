@@ -87,6 +87,7 @@ impl Vm {
         let message = self.simple_text(error).unwrap_or_default();
         let messages = self.get_slot(value, "stackMessages").and_then(|messages| messages.as_handle());
         let messages = messages.and_then(|list| self.heap.list(list)).unwrap_or_default().to_vec();
+        let messages = self.blamed_messages(value, messages);
         let trace = messages.into_iter().filter_map(|entry| self.trace_entry(entry)).collect();
         Exception { value, type_name: self.type_name(value), message, trace }
     }

@@ -6,12 +6,13 @@
 //! - `code`: the same as register instructions, a disposable cache
 //! - `machine`: frames, evaluation, unwinding, coroutines
 //! - `primitives`: what Io cannot say in Io; `library`: what it can
-//! - `vm`, `embed`, `limits`, `host`: the embedder's side
+//! - `vm`, `embed`, `inspect`, `limits`, `host`: the embedder's side
 
 mod block;
 mod code;
 mod embed;
 mod host;
+mod inspect;
 mod library;
 mod limits;
 mod machine;
@@ -25,7 +26,9 @@ pub mod syntax;
 mod vm;
 
 pub use embed::{Error, Exception, TraceEntry};
-pub use host::{Host, Output};
+pub use host::{Host, Output, Zone, ZoneAt};
+pub use inspect::Unknown;
+pub use library::sources as library_sources;
 pub use limits::{Interrupt, Limits};
 pub use object::{Handle, Value};
 pub use primitives::{ALL, Args, Eagerness, Function, LAZY, NONE, ONE, THREE, TWO};

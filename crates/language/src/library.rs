@@ -41,6 +41,12 @@ const HOST_FILES: &[(&str, Files)] =
 /// Prototypes that the library fills and nothing makes before.
 const PROTOTYPES: &[&str] = &["Error", "Random", "Regex", "System"];
 
+/// The files of the library, each with the label that its messages have.
+pub fn sources() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let host = HOST_FILES.iter().flat_map(|(_, files)| files.iter());
+    FILES.iter().chain(host).copied()
+}
+
 /// Evaluates the library in Core. The library is part of this crate, so an error in it is ours.
 pub fn load(vm: &mut Vm) {
     let core = vm.core();

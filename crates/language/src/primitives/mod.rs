@@ -5,10 +5,13 @@
 
 mod args;
 mod block;
+mod calendar;
 mod call;
 mod collector;
 mod control;
 mod coroutine;
+mod date;
+mod duration;
 mod iterate;
 mod json;
 mod list;
@@ -125,6 +128,9 @@ pub fn install(vm: &mut Vm) {
     vm.define_table(protos.weak_link, collector::WEAK_LINK_TABLE);
     vm.define_table(protos.primitive, block::PRIMITIVE_TABLE);
     collector::install(vm);
+    date::install(vm);
+    duration::install(vm);
+    crate::host::install(vm);
 }
 
 /// Whether this primitive assigns its last argument.

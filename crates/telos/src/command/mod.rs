@@ -1,0 +1,106 @@
+//! The commands, one file each, and what they have in common.
+
+mod completions;
+mod demo;
+mod eval;
+mod fmt;
+mod json;
+mod repl;
+mod run;
+
+use crate::options::Color;
+use crate::report;
+use crate::session::{Failure, Session};
+use anyhow::Context;
+use clap::{Parser, Subcommand};
+use std::io::Read;
+use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Examples:
+  telos demo                                a tour of the language
+  telos eval '1 + 2'                        evaluate an expression
+  telos run hello.io Ada                    run a file; System args is list(\"hello.io\", \"Ada\")
+  telos run --fuel 1000000 --no-host x.io   run code that you do not trust
+  telos repl                                explore, with completion and help
+
+Exit codes: 0 success, or the code given to System exit; 1 an exception, a syntax error or an unreadable file; 2 wrong
+usage; 122 out of fuel; 123 out of memory; 124 timed out; 130 interrupted; 141 nobody reads the output.";
+
+/// The Io language: everything is an object, code included.
+#[derive(Parser, Debug)]
+#[command(name = "telos", version, about, after_help = EXAMPLES, arg_required_else_help = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+
+    /// When to use colours
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: Color,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    Run(run::Run),
+    Eval(eval::Eval),
+    Repl(repl::Repl),
+    Fmt(fmt::Fmt),
+    Completions(completions::Completions),
+    Demo(demo::Demo),
+}
+
+impl Cli {
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        match self.command {
+            Command::Run(command) => command.run(self.color),
+            Command::Eval(command) => command.run(self.color),
+            Command::Repl(command) => command.run(self.color),
+            Command::Fmt(command) => command.run(self.color),
+            Command::Completions(command) => command.run(),
+            Command::Demo(command) => command.run(self.color),
+        }
+    }
+}
+
+/// Reads a program: a file, or standard input for `-`.
+fn read_source(path: &str) -> anyhow::Result<String> {
+    let bytes = if path == "-" {
+        let mut bytes = Vec::new();
+        std::io::stdin().lock().read_to_end(&mut bytes).context("cannot read standard input")?;
+        bytes
+    } else {
+        std::fs::read(path).map_err(plain_reason).with_context(|| format!("cannot read \"{path}\""))?
+    };
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = valid.iter().filter(|&&byte| byte == b'\n').count() + 1;
+        let byte = error.as_bytes().get(valid.len()).copied().unwrap_or_default();
+        anyhow::anyhow!("\"{path}\" is not UTF-8: byte {byte:#04x} at offset {}, line {line}", valid.len())
+    })
+}
+
+/// The system's words without its number.
+fn plain_reason(error: std::io::Error) -> anyhow::Error {
+    let text = error.to_string();
+    anyhow::anyhow!(text.split(" (os error").next().unwrap_or(&text).to_lowercase())
+}
+
+/// Ends a session: what is buffered is written, a failure is shown and becomes the exit code.
+fn end(mut session: Session, result: Result<(), Failure>, color: Color) -> ExitCode {
+    let result = match (result, session.finish()) {
+        (Ok(()), finished) => finished,
+        // A program that ended well but could not write did not end well.
+        (Err(failure), Err(finished)) if failure.exit_code() == 0 => Err(finished),
+        (Err(failure), _) => Err(failure),
+    };
+    let code = match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            report::show(&mut session, &failure, color);
+            ExitCode::from(failure.exit_code())
+        }
+    };
+    // The process ends here: taking a large heap apart piece by piece would only delay it.
+    std::mem::forget(session);
+    code
+}

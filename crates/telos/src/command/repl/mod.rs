@@ -1,0 +1,143 @@
+//! `telos repl`: a dialogue with one machine.
+
+mod completion;
+mod editor;
+mod help;
+
+use super::end;
+use crate::host::Sink;
+use crate::options::{Color, MachineOptions};
+use crate::report;
+use crate::session::{Failure, Session, stop_on_ctrl_c};
+use anstyle::{AnsiColor, Style};
+use clap::Args;
+use completion::Snapshot;
+use language::syntax::{Completeness, is_complete};
+use language::{Error, Halt};
+use reedline::Signal;
+use std::io::{BufRead, IsTerminal};
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+
+/// Explore the language in a dialogue
+///
+/// Type `help` for help and `exit` to leave. Limits hold for each input anew. When standard input is no terminal, lines
+/// are read from it without a prompt.
+#[derive(Args, Debug)]
+pub struct Repl {
+    #[command(flatten)]
+    machine: MachineOptions,
+}
+
+impl Repl {
+    pub fn run(self, color: Color) -> anyhow::Result<ExitCode> {
+        let mut dialogue = Dialogue { session: Session::new(&self.machine, Sink::Standard), color, count: 0 };
+        stop_on_ctrl_c(&dialogue.session, false);
+        let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+        let result = if is_terminal { dialogue.edited()? } else { dialogue.plain()? };
+        Ok(end(dialogue.session, result, color))
+    }
+}
+
+struct Dialogue {
+    session: Session,
+    color: Color,
+    /// How many inputs there were; each has a label of its own, so that an old one's source is still known.
+    count: usize,
+}
+
+/// The dialogue goes on, or it ended like this.
+type Next = Result<(), Result<(), Failure>>;
+
+impl Dialogue {
+    fn edited(&mut self) -> anyhow::Result<Result<(), Failure>> {
+        let snapshot = Arc::new(Mutex::new(Snapshot::default()));
+        let mut editor = editor::editor(snapshot.clone(), self.color.on_stdout());
+        self.say(&format!("telos {}, the Io language. Type help for help, exit to leave.", env!("CARGO_PKG_VERSION")));
+        loop {
+            if let Ok(mut snapshot) = snapshot.lock() {
+                *snapshot = Snapshot::of(&mut self.session.vm);
+            }
+            self.session.output.flush();
+            match editor.read_line(&editor::IoPrompt)? {
+                Signal::Success(input) => {
+                    if let Err(result) = self.input(&input) {
+                        return Ok(result);
+                    }
+                }
+                Signal::CtrlC => {}
+                Signal::CtrlD => return Ok(Ok(())),
+                _ => {}
+            }
+        }
+    }
+
+    /// Reads lines without a prompt until the input ends.
+    fn plain(&mut self) -> anyhow::Result<Result<(), Failure>> {
+        let mut input = String::new();
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            let is_at_end = std::io::stdin().lock().read_until(b'\n', &mut line)? == 0;
+            input.push_str(&String::from_utf8_lossy(&line));
+            if !is_at_end && is_complete(&input) == Completeness::NeedsMore {
+                continue;
+            }
+            if let Err(result) = self.input(&std::mem::take(&mut input)) {
+                return Ok(result);
+            }
+            if is_at_end {
+                return Ok(Ok(()));
+            }
+        }
+    }
+
+    /// Answers one input.
+    fn input(&mut self, input: &str) -> Next {
+        let words: Vec<&str> = input.split_whitespace().collect();
+        match words[..] {
+            [] => return Ok(()),
+            ["exit" | "quit"] => return Err(Ok(())),
+            // A program may have a slot of that name.
+            ["help", ref asked @ ..] if !self.has_slot("help") => {
+                self.say(&help::text(asked));
+                return Ok(());
+            }
+            _ => {}
+        }
+        self.count += 1;
+        self.session.refill();
+        let label = format!("input {}", self.count);
+        let result = self.session.evaluate(input, &label).and_then(|value| {
+            self.session.vm.retain(value);
+            let text = self.session.text_of(value);
+            self.session.vm.release(value);
+            text
+        });
+        match result {
+            Ok(text) => self.answer(&text),
+            Err(failure @ (Failure::OutputClosed | Failure::OutputFailed(_))) => return Err(Err(failure)),
+            Err(failure @ Failure::Program(Error::Halted(Halt::Exit { .. }))) => return Err(Err(failure)),
+            Err(failure) => report::show(&mut self.session, &failure, self.color),
+        }
+        Ok(())
+    }
+
+    fn has_slot(&mut self, name: &str) -> bool {
+        let lobby = self.session.vm.lobby();
+        self.session.vm.get_slot(lobby, name).is_some()
+    }
+
+    fn say(&self, text: &str) {
+        self.session.output.write_bytes(text.trim_end().as_bytes());
+        self.session.output.write_bytes(b"\n");
+    }
+
+    fn answer(&self, text: &str) {
+        let style = Style::new().fg_color(Some(AnsiColor::BrightBlack.into()));
+        match self.color.on_stdout() {
+            true => self.say(&format!("{style}==>{style:#} {text}")),
+            false => self.say(&format!("==> {text}")),
+        }
+    }
+}

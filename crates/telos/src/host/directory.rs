@@ -1,0 +1,106 @@
+//! Directory: what is in it, and where the program is.
+
+use super::file::{fail, name_of, path_of, reason};
+use super::{Row, define_table, os_string, symbol_of_os};
+use language::{Args, NONE, ONE, Outcome, Signal, Value, Vm};
+use object::sequence::Sequence;
+use object::{Data, Kind};
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+pub fn install(vm: &mut Vm) {
+    let directory = vm.hand_in("Directory");
+    let here = vm.symbol(".");
+    vm.set_slot(directory, "path", here);
+    define_table(vm, directory, TABLE, true, "files");
+}
+
+const TABLE: &[Row] = &[
+    ("setPath", ONE, |vm, args| {
+        let path = args.bytes(vm, 0)?;
+        let path = vm.immutable(Sequence::from_vec(path));
+        vm.set_slot(args.target, "path", path);
+        Ok(args.target)
+    }),
+    ("name", NONE, |vm, args| {
+        let path = path_of(vm, &args)?;
+        Ok(name_of(vm, &path))
+    }),
+    ("exists", ONE, |vm, args| {
+        let path = match args.count {
+            0 => path_of(vm, &args)?,
+            _ => os_string(args.bytes(vm, 0)?).into(),
+        };
+        Ok(Value::boolean(path.is_dir()))
+    }),
+    ("items", NONE, |vm, args| {
+        let path = path_of(vm, &args)?;
+        let mut items = Vec::new();
+        for name in names(vm, &args)? {
+            items.push(item(vm, &joined(&path, &name)));
+        }
+        Ok(vm.list(items))
+    }),
+    ("size", NONE, |vm, args| Ok(Value::number(names(vm, &args)?.len() as f64))),
+    ("at", ONE, |vm, args| {
+        let path = path_of(vm, &args)?.join(os_string(args.bytes(vm, 0)?));
+        Ok(if path.exists() { item(vm, &path) } else { Value::NIL })
+    }),
+    ("create", NONE, |vm, args| {
+        let path = path_of(vm, &args)?;
+        Ok(if path.is_dir() || fs::create_dir(path).is_ok() { args.target } else { Value::NIL })
+    }),
+    ("createSubdirectory", ONE, create_subdirectory),
+    ("currentWorkingDirectory", NONE, |vm, _| match std::env::current_dir() {
+        Ok(path) => Ok(symbol_of_os(vm, path.as_os_str())),
+        Err(error) => Err(vm.raise(format!("cannot find the current directory: {}", reason(&error)))),
+    }),
+    ("setCurrentWorkingDirectory", ONE, |vm, args| {
+        let path = os_string(args.bytes(vm, 0)?);
+        Ok(Value::boolean(std::env::set_current_dir(path).is_ok()))
+    }),
+];
+
+/// Names in the directory in their order, after `.` and `..`, which the system counts too.
+fn names(vm: &mut Vm, args: &Args) -> Result<Vec<OsString>, Signal> {
+    let path = path_of(vm, args)?;
+    let read = fs::read_dir(path).and_then(|entries| {
+        entries.map(|entry| entry.map(|entry| entry.file_name())).collect::<Result<Vec<_>, _>>()
+    });
+    let mut names = read.map_err(|error| fail(vm, args, "read the directory", &error))?;
+    vm.charge(names.len())?;
+    names.extend([".".into(), "..".into()]);
+    names.sort();
+    Ok(names)
+}
+
+/// A path with a name appended as text: joining would drop the `.` that a program may look for.
+fn joined(path: &Path, name: &OsString) -> PathBuf {
+    let mut joined = path.as_os_str().to_os_string();
+    if !joined.is_empty() && !joined.as_encoded_bytes().ends_with(b"/") {
+        joined.push("/");
+    }
+    joined.push(name);
+    joined.into()
+}
+
+/// A Directory or File for a path.
+fn item(vm: &mut Vm, path: &Path) -> Value {
+    let proto = vm.prototype(if path.is_dir() { "Directory" } else { "File" });
+    let item = Value::object(vm.heap.clone_of(vm.handle_of(proto), Kind::Object, Data::None));
+    let path = symbol_of_os(vm, path.as_os_str());
+    vm.set_slot(item, "path", path);
+    item
+}
+
+fn create_subdirectory(vm: &mut Vm, args: Args) -> Outcome {
+    let path = path_of(vm, &args)?.join(os_string(args.bytes(vm, 0)?));
+    if path.is_dir() {
+        return Ok(item(vm, &path));
+    }
+    match fs::create_dir(&path) {
+        Ok(()) => Ok(item(vm, &path)),
+        Err(error) => Err(vm.raise(format!("cannot create the directory \"{}\": {}", path.display(), reason(&error)))),
+    }
+}

@@ -1,0 +1,432 @@
+//! File: opening, reading and writing. The path is a slot, so that a File means the same in another process; the open
+//! stream is not, and belongs to this one.
+
+use super::stream::Stream;
+use super::{Row, Shared, os_string, process, stat};
+use language::{ALL, Args, NONE, ONE, Outcome, Signal, TWO, Value, Vm};
+use object::sequence::Sequence;
+use object::{Data, Foreign, Kind};
+use std::any::Any;
+use std::cell::RefCell;
+use std::fs::{self, OpenOptions};
+use std::io::{self, SeekFrom};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::rc::Rc;
+
+/// The stream of an open File.
+struct Open(Rc<RefCell<Stream>>);
+
+impl Foreign for Open {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+}
+
+pub fn install(vm: &mut Vm, may_run_commands: bool) {
+    let file = vm.hand_in("File");
+    for (name, text) in [("path", ""), ("openMode", "update")] {
+        let text = vm.symbol(text);
+        vm.set_slot(file, name, text);
+    }
+    super::define_table(vm, file, TABLE, true, "files");
+    super::define_table(vm, file, stat::TABLE, true, "files");
+    super::define_table(vm, file, &[("popen", ONE, popen)], may_run_commands, "processes");
+}
+
+const TABLE: &[Row] = &[
+    ("setPath", ONE, |vm, args| {
+        let path = args.bytes(vm, 0)?;
+        let path = vm.immutable(Sequence::from_vec(path));
+        vm.set_slot(args.target, "path", path);
+        Ok(args.target)
+    }),
+    ("name", NONE, |vm, args| {
+        let path = path_of(vm, &args)?;
+        Ok(name_of(vm, &path))
+    }),
+    ("standardInput", NONE, |vm, args| standard(vm, &args, "<standard input>", |_| Stream::Input)),
+    ("standardOutput", NONE, |vm, args| {
+        standard(vm, &args, "<standard output>", |shared| Stream::Output(shared.output.clone()))
+    }),
+    ("standardError", NONE, |vm, args| standard(vm, &args, "<standard error>", |_| Stream::Error)),
+    ("temporaryFile", NONE, temporary_file),
+    ("mode", NONE, |vm, args| Ok(vm.get_slot(args.target, "openMode").unwrap_or(Value::NIL))),
+    ("open", ONE, open),
+    ("openForReading", ONE, |vm, args| open_for(vm, args, "read")),
+    ("openForUpdating", ONE, |vm, args| open_for(vm, args, "update")),
+    ("openForAppending", ONE, |vm, args| open_for(vm, args, "append")),
+    ("reopen", TWO, reopen),
+    ("close", NONE, close),
+    ("isOpen", NONE, |vm, args| Ok(Value::boolean(stream_of(vm, args.target).is_some()))),
+    ("descriptor", NONE, descriptor),
+    ("descriptorId", NONE, descriptor),
+    ("contents", NONE, contents),
+    ("asBuffer", NONE, contents),
+    ("readLine", NONE, |vm, args| {
+        let line = with_stream(vm, &args, "read", Stream::read_line)?;
+        line.map_or(Ok(Value::NIL), |line| bytes_value(vm, line))
+    }),
+    ("readLines", NONE, read_lines),
+    ("readBufferOfLength", ONE, |vm, args| {
+        let bytes = read_count(vm, &args, 0)?;
+        if bytes.is_empty() { Ok(Value::NIL) } else { bytes_value(vm, bytes) }
+    }),
+    ("readStringOfLength", ONE, |vm, args| {
+        let bytes = read_count(vm, &args, 0)?;
+        Ok(if bytes.is_empty() { Value::NIL } else { vm.immutable(Sequence::from_vec(bytes)) })
+    }),
+    ("readToBufferLength", TWO, read_to_buffer),
+    ("at", ONE, |vm, args| {
+        seek(vm, &args)?;
+        let byte = with_stream(vm, &args, "read", |stream| stream.read_bytes(1))?;
+        Ok(byte.first().map_or(Value::NIL, |&byte| Value::number(byte.into())))
+    }),
+    ("atPut", TWO, |vm, args| {
+        let byte = args.integer(vm, 1)? as u8;
+        seek(vm, &args)?;
+        with_stream(vm, &args, "write to", |stream| stream.write(&[byte]))?;
+        Ok(args.target)
+    }),
+    ("write", ALL, write),
+    ("flush", NONE, |vm, args| {
+        with_stream(vm, &args, "write to", Stream::flush)?;
+        Ok(args.target)
+    }),
+    ("rewind", NONE, |vm, args| {
+        with_stream(vm, &args, "rewind", |stream| stream.seek(SeekFrom::Start(0)))?;
+        Ok(args.target)
+    }),
+    ("setPosition", ONE, |vm, args| {
+        seek(vm, &args)?;
+        Ok(args.target)
+    }),
+    ("position", NONE, |vm, args| {
+        let at = with_stream(vm, &args, "find the position in", |stream| stream.seek(SeekFrom::Current(0)))?;
+        Ok(Value::number(at as f64))
+    }),
+    ("positionAtEnd", NONE, |vm, args| {
+        with_stream(vm, &args, "set the position in", |stream| stream.seek(SeekFrom::End(0)))?;
+        Ok(args.target)
+    }),
+    ("isAtEnd", NONE, |vm, args| with_stream(vm, &args, "read", Stream::is_at_end).map(Value::boolean)),
+    ("remove", NONE, remove),
+    ("moveTo", ONE, move_to),
+    ("truncateToSize", ONE, truncate),
+];
+
+/// The path of the File or Directory that a primitive was sent to.
+pub fn path_of(vm: &mut Vm, args: &Args) -> Result<PathBuf, Signal> {
+    let path = vm.get_slot(args.target, "path").and_then(|path| vm.sequence_of(path));
+    match path.map(|path| path.as_bytes().to_vec()) {
+        Some(path) => Ok(PathBuf::from(os_string(path))),
+        None => Err(vm.raise("the path must be a Sequence: set it with setPath")),
+    }
+}
+
+/// The last component as text, also where it is `.` or `..`.
+pub fn name_of(vm: &mut Vm, path: &Path) -> Value {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    let end = bytes.iter().rposition(|&byte| byte != b'/').map_or(0, |last| last + 1);
+    let start = bytes[..end].iter().rposition(|&byte| byte == b'/').map_or(0, |slash| slash + 1);
+    vm.immutable(Sequence::from_bytes(&bytes[start..end]))
+}
+
+/// An exception that names the file.
+pub fn fail(vm: &mut Vm, args: &Args, what: &str, error: &io::Error) -> Signal {
+    match path_of(vm, args) {
+        Ok(path) => vm.raise(format!("cannot {what} \"{}\": {}", path.display(), reason(error))),
+        Err(signal) => signal,
+    }
+}
+
+/// The system's words without its number.
+pub fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_lowercase()
+}
+
+fn stream_of(vm: &Vm, file: Value) -> Option<Rc<RefCell<Stream>>> {
+    vm.heap.foreign::<Open>(file.as_handle()?).map(|open| open.0.clone())
+}
+
+fn attach(vm: &mut Vm, file: Value, stream: Stream) {
+    let stream = Rc::new(RefCell::new(stream));
+    if let Some(shared) = vm.extra::<Shared>() {
+        shared.track(&stream);
+    }
+    attach_shared(vm, file, stream);
+}
+
+fn attach_shared(vm: &mut Vm, file: Value, stream: Rc<RefCell<Stream>>) {
+    if let Some(handle) = file.as_handle() {
+        vm.heap.set_data(handle, Kind::Object, Data::Foreign(Box::new(Box::new(Open(stream)))));
+    }
+}
+
+fn with_stream<R>(
+    vm: &mut Vm,
+    args: &Args,
+    what: &str,
+    act: impl FnOnce(&mut Stream) -> io::Result<R>,
+) -> Result<R, Signal> {
+    let Some(stream) = stream_of(vm, args.target) else {
+        return Err(fail(vm, args, what, &io::Error::other("it is not open")));
+    };
+    if matches!(*stream.borrow(), Stream::Input)
+        && let Some(shared) = vm.extra::<Shared>()
+    {
+        // Whoever types the answer must have seen the question.
+        shared.output.flush();
+    }
+    let result = act(&mut stream.borrow_mut());
+    result.map_err(|error| fail(vm, args, what, &error))
+}
+
+fn bytes_value(vm: &mut Vm, bytes: Vec<u8>) -> Outcome {
+    vm.reserve(bytes.len())?;
+    Ok(vm.buffer(Sequence::from_vec(bytes)))
+}
+
+fn standard(vm: &mut Vm, args: &Args, name: &str, make: fn(&Shared) -> Stream) -> Outcome {
+    let Some(stream) = vm.extra::<Shared>().map(|shared| make(shared)) else { return Ok(Value::NIL) };
+    let file = Value::object(vm.heap.clone_of(vm.handle_of(args.target), Kind::Object, Data::None));
+    let name = vm.symbol(name);
+    vm.set_slot(file, "path", name);
+    attach(vm, file, stream);
+    Ok(file)
+}
+
+/// An open file without a name: it is gone when it is closed.
+fn temporary_file(vm: &mut Vm, args: Args) -> Outcome {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true);
+    for attempt in 0..1000 {
+        let path = std::env::temp_dir().join(format!("telos-{}-{attempt}", std::process::id()));
+        match options.open(&path) {
+            Ok(opened) => {
+                if let Err(error) = fs::remove_file(&path) {
+                    return Err(vm.raise(format!("cannot make a temporary file: {}", reason(&error))));
+                }
+                let file = Value::object(vm.heap.clone_of(vm.handle_of(args.target), Kind::Object, Data::None));
+                attach(vm, file, Stream::disk(opened));
+                return Ok(file);
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(vm.raise(format!("cannot make a temporary file: {}", reason(&error)))),
+        }
+    }
+    Err(vm.raise("cannot make a temporary file: all names are taken"))
+}
+
+fn open_for(vm: &mut Vm, args: Args, mode: &str) -> Outcome {
+    let mode = vm.symbol(mode);
+    vm.set_slot(args.target, "openMode", mode);
+    open(vm, args)
+}
+
+fn open(vm: &mut Vm, args: Args) -> Outcome {
+    if args.count > 0 {
+        let path = args.bytes(vm, 0)?;
+        let path = vm.immutable(Sequence::from_vec(path));
+        vm.set_slot(args.target, "path", path);
+    }
+    if stream_of(vm, args.target).is_some() {
+        return Ok(args.target);
+    }
+    let path = path_of(vm, &args)?;
+    let mode = vm.get_slot(args.target, "openMode").and_then(|mode| vm.text_of(mode)).unwrap_or_default();
+    let opened = match options_for(&mode).open(&path) {
+        // Files that nobody refers to any more are closed by the collector.
+        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::MFILE.raw_os_error()) => {
+            vm.collect();
+            options_for(&mode).open(&path)
+        }
+        opened => opened,
+    };
+    match opened {
+        Ok(opened) => {
+            attach(vm, args.target, Stream::disk(opened));
+            Ok(args.target)
+        }
+        Err(error) => Err(fail(vm, &args, "open", &error)),
+    }
+}
+
+fn options_for(mode: &str) -> OpenOptions {
+    let mut options = OpenOptions::new();
+    match mode {
+        "read" | "r" => options.read(true),
+        "append" | "a" | "a+" => options.read(true).append(true).create(true),
+        "w" | "w+" => options.read(true).write(true).create(true).truncate(true),
+        _ => options.read(true).write(true).create(true).truncate(false),
+    };
+    options
+}
+
+/// From now on the other File reads and writes what is at this one's path.
+fn reopen(vm: &mut Vm, args: Args) -> Outcome {
+    let other = args.value(vm, 0);
+    let Some(stream) = stream_of(vm, other) else { return Err(args.wrong(vm, 0, "File that is open")) };
+    let mode = if args.count > 1 { args.value(vm, 1) } else { vm.get_slot(other, "openMode").unwrap_or(Value::NIL) };
+    vm.set_slot(args.target, "openMode", mode);
+    let mode = vm.text_of(mode).unwrap_or_default();
+    match options_for(&mode).open(path_of(vm, &args)?) {
+        Ok(opened) => {
+            *stream.borrow_mut() = Stream::disk(opened);
+            attach_shared(vm, args.target, stream);
+            Ok(args.target)
+        }
+        Err(error) => Err(fail(vm, &args, "open", &error)),
+    }
+}
+
+/// Runs the path, or the argument, as a command whose output is read.
+fn popen(vm: &mut Vm, args: Args) -> Outcome {
+    if args.count > 0 {
+        let command = args.bytes(vm, 0)?;
+        let command = vm.immutable(Sequence::from_vec(command));
+        vm.set_slot(args.target, "path", command);
+    }
+    let command = path_of(vm, &args)?.into_os_string();
+    let started = process::shell(vm, command).stdout(Stdio::piped()).spawn();
+    match started {
+        Ok(mut child) => {
+            let reader = child.stdout.take().map(io::BufReader::new);
+            attach(vm, args.target, Stream::Command { reader, child });
+            Ok(args.target)
+        }
+        Err(error) => Err(fail(vm, &args, "run", &error)),
+    }
+}
+
+fn close(vm: &mut Vm, args: Args) -> Outcome {
+    let (Some(stream), Some(handle)) = (stream_of(vm, args.target), args.target.as_handle()) else {
+        return Ok(args.target);
+    };
+    vm.heap.set_data(handle, Kind::Object, Data::None);
+    let ended = stream.borrow_mut().finish();
+    match ended {
+        Ok(Some(status)) => {
+            let number = |number: Option<i32>| number.map_or(Value::NIL, |number| Value::number(number.into()));
+            vm.set_slot(args.target, "exitStatus", number(status.code()));
+            vm.set_slot(args.target, "termSignal", number(status.signal()));
+            Ok(args.target)
+        }
+        Ok(None) => Ok(args.target),
+        Err(error) => Err(fail(vm, &args, "close", &error)),
+    }
+}
+
+fn descriptor(vm: &mut Vm, args: Args) -> Outcome {
+    let stream = stream_of(vm, args.target);
+    Ok(stream.map_or(Value::NIL, |stream| Value::number(stream.borrow().descriptor().into())))
+}
+
+/// All of the file at the path; of standard input and commands, all that is left.
+fn contents(vm: &mut Vm, args: Args) -> Outcome {
+    let is_stream = stream_of(vm, args.target).map(|stream| !matches!(*stream.borrow(), Stream::Disk { .. }));
+    if is_stream == Some(true) {
+        let bytes = with_stream(vm, &args, "read", |stream| stream.read_bytes(u64::MAX))?;
+        return bytes_value(vm, bytes);
+    }
+    if let Some(stream) = stream_of(vm, args.target) {
+        stream.borrow_mut().flush().map_err(|error| fail(vm, &args, "write to", &error))?;
+    }
+    let path = path_of(vm, &args)?;
+    if let Ok(metadata) = fs::metadata(&path) {
+        vm.reserve(metadata.len() as usize)?;
+    }
+    match fs::read(path) {
+        Ok(bytes) => bytes_value(vm, bytes),
+        Err(error) => Err(fail(vm, &args, "read", &error)),
+    }
+}
+
+fn read_lines(vm: &mut Vm, args: Args) -> Outcome {
+    if stream_of(vm, args.target).is_none() {
+        open_for(vm, args, "read")?;
+    }
+    let mut lines = Vec::new();
+    while let Some(line) = with_stream(vm, &args, "read", Stream::read_line)? {
+        lines.push(bytes_value(vm, line)?);
+    }
+    Ok(vm.list(lines))
+}
+
+fn read_count(vm: &mut Vm, args: &Args, index: usize) -> Result<Vec<u8>, Signal> {
+    let count = args.number(vm, index)?.max(0.0) as u64;
+    // The argument may be huge where the file is small.
+    vm.reserve((count as usize).min(1 << 20))?;
+    with_stream(vm, args, "read", |stream| stream.read_bytes(count))
+}
+
+fn read_to_buffer(vm: &mut Vm, args: Args) -> Outcome {
+    let buffer = args.of_kind(vm, 0, Kind::Sequence)?;
+    if vm.heap.object(buffer).has(object::flag::SYMBOL) {
+        return Err(args.wrong(vm, 0, "mutable Sequence"));
+    }
+    let bytes = read_count(vm, &args, 1)?;
+    let count = bytes.len();
+    let bytes = Sequence::from_vec(bytes);
+    vm.heap.sequence_edit(buffer, |sequence| sequence.append_seq(&bytes));
+    Ok(Value::number(count as f64))
+}
+
+fn seek(vm: &mut Vm, args: &Args) -> Result<(), Signal> {
+    let to = args.number(vm, 0)?.max(0.0) as u64;
+    with_stream(vm, args, "set the position in", |stream| stream.seek(SeekFrom::Start(to))).map(|_| ())
+}
+
+fn write(vm: &mut Vm, args: Args) -> Outcome {
+    let mode = vm.get_slot(args.target, "openMode").and_then(|mode| vm.text_of(mode)).unwrap_or_default();
+    if mode == "read" && stream_of(vm, args.target).is_some() {
+        return Err(fail(vm, &args, "write to", &io::Error::other("it is open for reading only")));
+    }
+    for index in 0..args.count {
+        let bytes = match vm.simple_text(args.value(vm, index)) {
+            Some(text) if vm.sequence_of(args.value(vm, index)).is_none() => text.into_bytes(),
+            _ => args.bytes(vm, index)?,
+        };
+        vm.charge(bytes.len() / 16)?;
+        with_stream(vm, &args, "write to", |stream| stream.write(&bytes))?;
+    }
+    Ok(args.target)
+}
+
+fn remove(vm: &mut Vm, args: Args) -> Outcome {
+    let path = path_of(vm, &args)?;
+    let removed = match fs::symlink_metadata(&path) {
+        Ok(metadata) if metadata.is_dir() => fs::remove_dir(&path),
+        Ok(_) => fs::remove_file(&path),
+        Err(_) => Ok(()),
+    };
+    match removed {
+        Ok(()) => Ok(args.target),
+        Err(error) => Err(fail(vm, &args, "remove", &error)),
+    }
+}
+
+fn move_to(vm: &mut Vm, args: Args) -> Outcome {
+    let to = os_string(args.bytes(vm, 0)?);
+    match fs::rename(path_of(vm, &args)?, &to) {
+        Ok(()) => Ok(args.target),
+        Err(error) => Err(fail(vm, &args, &format!("move to \"{}\"", to.display()), &error)),
+    }
+}
+
+/// A file that is not there has nothing to cut off.
+fn truncate(vm: &mut Vm, args: Args) -> Outcome {
+    let size = args.number(vm, 0)?.max(0.0) as u64;
+    let opened = OpenOptions::new().write(true).open(path_of(vm, &args)?);
+    match opened.and_then(|file| file.set_len(size)) {
+        Ok(()) => Ok(args.target),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(args.target),
+        Err(error) => Err(fail(vm, &args, "cut", &error)),
+    }
+}

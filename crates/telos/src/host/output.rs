@@ -1,0 +1,103 @@
+//! Standard output of a program: line by line on a terminal, in blocks elsewhere, and never a panic when the reader has
+//! gone.
+
+use language::{Interrupt, Output};
+use std::cell::RefCell;
+use std::io::{IsTerminal, Write};
+use std::rc::Rc;
+
+const BLOCK_BYTES: usize = 32 * 1024;
+
+/// Where output ends up.
+pub enum Sink {
+    Standard,
+    /// Kept, for whoever asks for it.
+    Captured,
+}
+
+struct State {
+    sink: Sink,
+    buffer: Vec<u8>,
+    is_line_buffered: bool,
+    written_bytes: u64,
+    failure: Option<std::io::Error>,
+    interrupt: Option<Interrupt>,
+}
+
+/// Shared by the machine, which writes, and by whoever flushes.
+#[derive(Clone)]
+pub struct StandardOutput(Rc<RefCell<State>>);
+
+impl StandardOutput {
+    pub fn new(sink: Sink) -> StandardOutput {
+        let is_line_buffered = matches!(sink, Sink::Standard) && std::io::stdout().is_terminal();
+        StandardOutput(Rc::new(RefCell::new(State {
+            sink,
+            buffer: Vec::new(),
+            is_line_buffered,
+            written_bytes: 0,
+            failure: None,
+            interrupt: None,
+        })))
+    }
+
+    /// The machine to stop when nobody reads its output any more.
+    pub fn stops(&self, interrupt: Interrupt) {
+        self.0.borrow_mut().interrupt = Some(interrupt);
+    }
+
+    pub fn write_bytes(&self, bytes: &[u8]) {
+        let mut state = self.0.borrow_mut();
+        state.written_bytes += bytes.len() as u64;
+        state.buffer.extend_from_slice(bytes);
+        let is_due = state.buffer.len() >= BLOCK_BYTES || (state.is_line_buffered && bytes.contains(&b'\n'));
+        if is_due && matches!(state.sink, Sink::Standard) {
+            state.flush();
+        }
+    }
+
+    pub fn flush(&self) {
+        self.0.borrow_mut().flush();
+    }
+
+    /// How much was written so far, flushed or not.
+    pub fn written_bytes(&self) -> u64 {
+        self.0.borrow().written_bytes
+    }
+
+    /// What was captured since the last time.
+    pub fn take_captured(&self) -> String {
+        let bytes = std::mem::take(&mut self.0.borrow_mut().buffer);
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// Why output could not be written, if it could not.
+    pub fn take_failure(&self) -> Option<std::io::Error> {
+        self.0.borrow_mut().failure.take()
+    }
+}
+
+impl State {
+    fn flush(&mut self) {
+        if matches!(self.sink, Sink::Captured) {
+            return;
+        }
+        let buffer = std::mem::take(&mut self.buffer);
+        if self.failure.is_some() || buffer.is_empty() {
+            return;
+        }
+        let mut stdout = std::io::stdout().lock();
+        if let Err(error) = stdout.write_all(&buffer).and_then(|()| stdout.flush()) {
+            self.failure = Some(error);
+            if let Some(interrupt) = &self.interrupt {
+                interrupt.set();
+            }
+        }
+    }
+}
+
+impl Output for StandardOutput {
+    fn write(&mut self, bytes: &[u8]) {
+        self.write_bytes(bytes);
+    }
+}

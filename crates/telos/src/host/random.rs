@@ -1,0 +1,17 @@
+//! Randomness: the one primitive that Random needs from the host. Seeded numbers are pure and written in Io.
+
+use super::define_table;
+use language::{NONE, Value, Vm};
+
+pub fn install(vm: &mut Vm, granted: bool) {
+    let random = vm.hand_in("Random");
+    define_table(vm, random, &[("systemValue", NONE, |vm, _| system_value(vm))], granted, "randomness");
+}
+
+/// A number from 0 up to 1, with all 53 bits of a double by chance.
+fn system_value(vm: &mut Vm) -> language::Outcome {
+    match getrandom::u64() {
+        Ok(bits) => Ok(Value::number((bits >> 11) as f64 / (1u64 << 53) as f64)),
+        Err(error) => Err(vm.raise(format!("the system has no random numbers: {error}"))),
+    }
+}

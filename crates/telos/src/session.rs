@@ -1,0 +1,216 @@
+//! One machine and all that surrounds it: its output, its sources, its time. Owns how a program is run and how its end
+//! becomes an exit code.
+
+use crate::host::{LocalZone, Shared, Sink, StandardOutput};
+use crate::options::MachineOptions;
+use language::{Error, Halt, Host, Value, Vm};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// What the exit code of this program means, beyond what the running program chose itself.
+pub mod exit_code {
+    pub const EXCEPTION: u8 = 1;
+    pub const INTERNAL: u8 = 101;
+    pub const FUEL: u8 = 122;
+    pub const MEMORY: u8 = 123;
+    pub const TIMEOUT: u8 = 124;
+    pub const INTERRUPTED: u8 = 130;
+    /// As if SIGPIPE had ended it: nobody reads what it writes.
+    pub const OUTPUT_CLOSED: u8 = 141;
+}
+
+/// How long a primitive that does not look at the clock may go on after the time is up.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Why a program ended without a value.
+#[derive(Debug)]
+pub enum Failure {
+    Program(Error),
+    TimedOut(Duration),
+    OutputClosed,
+    OutputFailed(std::io::Error),
+}
+
+impl Failure {
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Failure::Program(Error::Halted(Halt::Fuel { .. })) => exit_code::FUEL,
+            Failure::Program(Error::Halted(Halt::Memory { .. })) => exit_code::MEMORY,
+            Failure::Program(Error::Halted(Halt::Interrupted)) => exit_code::INTERRUPTED,
+            Failure::Program(Error::Halted(Halt::Exit { code })) => *code as u8,
+            Failure::Program(_) | Failure::OutputFailed(_) => exit_code::EXCEPTION,
+            Failure::TimedOut(_) => exit_code::TIMEOUT,
+            Failure::OutputClosed => exit_code::OUTPUT_CLOSED,
+        }
+    }
+}
+
+/// A machine that runs one program, or one dialogue.
+pub struct Session {
+    pub vm: Vm,
+    pub output: StandardOutput,
+    options: MachineOptions,
+    /// Source texts by label, for error reports.
+    sources: BTreeMap<String, String>,
+    has_timed_out: Arc<AtomicBool>,
+}
+
+impl Session {
+    pub fn new(options: &MachineOptions, sink: Sink) -> Session {
+        let output = StandardOutput::new(sink);
+        let capabilities = options.capabilities();
+        let host = Host {
+            output: Some(Box::new(output.clone())),
+            zone: if capabilities.clock { Some(Box::new(LocalZone::default())) } else { None },
+            extra: Some(Box::new(Shared::new(output.clone()))),
+        };
+        let mut vm = Vm::new(host);
+        capabilities.install(&mut vm);
+        let interrupt = vm.interrupt();
+        output.stops(interrupt.clone());
+        if let Some(shared) = vm.extra::<Shared>() {
+            shared.interrupt = interrupt;
+        }
+        let has_timed_out = Arc::default();
+        let mut session =
+            Session { vm, output, options: options.clone(), sources: BTreeMap::new(), has_timed_out };
+        session.set_arguments(&[]);
+        session.refill();
+        session
+    }
+
+    /// Gives the next evaluation the full limits.
+    pub fn refill(&mut self) {
+        self.vm.set_limits(self.options.limits());
+    }
+
+    pub fn set_arguments(&mut self, arguments: &[String]) {
+        let system = self.vm.prototype("System");
+        let values: Vec<Value> = arguments.iter().map(|argument| self.vm.symbol(argument)).collect();
+        let list = self.vm.list(values);
+        self.vm.set_slot(system, "args", list);
+    }
+
+    /// Tells the program which file it was started from.
+    pub fn set_launch_file(&mut self, path: &Path) {
+        let system = self.vm.prototype("System");
+        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+        let directory = absolute.parent().unwrap_or(&absolute).to_string_lossy().into_owned();
+        for (name, text) in [("launchScript", path.to_string_lossy().into_owned()), ("launchPath", directory)] {
+            let text = self.vm.symbol(&text);
+            self.vm.set_slot(system, name, text);
+        }
+    }
+
+    /// Evaluates source in the Lobby.
+    pub fn evaluate(&mut self, source: &str, label: &str) -> Result<Value, Failure> {
+        self.remember(label, source);
+        self.watched(|vm| vm.evaluate(source, label))
+    }
+
+    /// Keeps a source for error reports.
+    pub fn remember(&mut self, label: &str, source: &str) {
+        self.sources.insert(label.to_string(), source.to_string());
+    }
+
+    /// Lets coroutines that are still at work come to their end.
+    pub fn drain(&mut self) -> Result<(), Failure> {
+        let lobby = self.vm.lobby();
+        let Some(scheduler) = self.vm.get_slot(lobby, "Scheduler") else { return Ok(()) };
+        self.watched(|vm| vm.send(scheduler, "waitForCorosToComplete", &[])).map(|_| ())
+    }
+
+    /// The text of a value, as the program itself would print it.
+    pub fn text_of(&mut self, value: Value) -> Result<String, Failure> {
+        if let Some(text) = self.vm.simple_text(value) {
+            return Ok(text);
+        }
+        let text = self.watched(|vm| vm.send(value, "asString", &[]))?;
+        Ok(self.vm.simple_text(text).unwrap_or_else(|| self.vm.type_name(value)))
+    }
+
+    /// The source that a label stands for, as far as it is known.
+    pub fn source_of(&self, label: &str) -> Option<String> {
+        const LARGEST_BYTES: u64 = 16 << 20;
+        let known = self.sources.get(label).cloned();
+        let library = || language::library_sources().find(|(name, _)| *name == label).map(|(_, text)| text.to_string());
+        let file = || {
+            let metadata = std::fs::metadata(label).ok()?;
+            let is_readable = metadata.is_file() && metadata.len() <= LARGEST_BYTES;
+            if is_readable { std::fs::read_to_string(label).ok() } else { None }
+        };
+        known.or_else(library).or_else(file)
+    }
+
+    /// Writes out everything that is still buffered, and says if that failed.
+    pub fn finish(&mut self) -> Result<(), Failure> {
+        if let Some(shared) = self.vm.extra::<Shared>() {
+            shared.flush_all();
+        }
+        match self.output.take_failure() {
+            None => Ok(()),
+            Some(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Err(Failure::OutputClosed),
+            Some(error) => Err(Failure::OutputFailed(error)),
+        }
+    }
+
+    /// Runs something in the machine and looks at the clock from beside it.
+    fn watched(&mut self, run: impl FnOnce(&mut Vm) -> Result<Value, Error>) -> Result<Value, Failure> {
+        // A stop that came too late for the last program is not meant for this one.
+        self.vm.interrupt().take();
+        let result = match self.options.timeout {
+            None => run(&mut self.vm),
+            Some(timeout) => {
+                let (done, waiting) = channel::<()>();
+                let (interrupt, has_timed_out) = (self.vm.interrupt(), self.has_timed_out.clone());
+                let watcher = std::thread::spawn(move || {
+                    if waiting.recv_timeout(timeout) != Err(RecvTimeoutError::Timeout) {
+                        return;
+                    }
+                    has_timed_out.store(true, Ordering::SeqCst);
+                    interrupt.set();
+                    if waiting.recv_timeout(GRACE) == Err(RecvTimeoutError::Timeout) {
+                        eprintln!("error: timed out after {} s, while waiting for the system", timeout.as_secs_f64());
+                        std::process::exit(exit_code::TIMEOUT.into());
+                    }
+                });
+                let result = run(&mut self.vm);
+                drop(done);
+                // It panics only if the process is out of everything; the result stands either way.
+                let _ = watcher.join();
+                result
+            }
+        };
+        result.map_err(|error| self.failure(error))
+    }
+
+    fn failure(&mut self, error: Error) -> Failure {
+        let is_interrupted = matches!(error, Error::Halted(Halt::Interrupted));
+        if is_interrupted && let Err(failure) = self.finish() {
+            return failure;
+        }
+        match self.options.timeout {
+            Some(timeout) if is_interrupted && self.has_timed_out.swap(false, Ordering::SeqCst) => {
+                Failure::TimedOut(timeout)
+            }
+            _ => Failure::Program(error),
+        }
+    }
+}
+
+/// Makes Ctrl-C stop the machine at its next message; a second one ends the process.
+pub fn stop_on_ctrl_c(session: &Session, is_final: bool) {
+    let interrupt = session.vm.interrupt();
+    let was_pressed = AtomicBool::new(false);
+    // Without a handler Ctrl-C still ends the process.
+    let _ = ctrlc::set_handler(move || {
+        if is_final && was_pressed.swap(true, Ordering::SeqCst) {
+            std::process::exit(exit_code::INTERRUPTED.into());
+        }
+        interrupt.set();
+    });
+}
