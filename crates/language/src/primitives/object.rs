@@ -19,7 +19,8 @@ pub const TABLE: &[Row] = &[
         let name = vm.type_name(args.target);
         Ok(vm.symbol(&name))
     }),
-    ("write", ALL, write),
+    ("write", ALL, |vm, args| write(vm, args, false)),
+    ("writeln", ALL, |vm, args| write(vm, args, true)),
     ("compare", ONE, |vm, args| {
         let other = args.required(vm, 0)?;
         vm.compare(args.target, other).map(|ordering| Value::number(ordering as i8 as f64))
@@ -190,10 +191,13 @@ impl Vm {
 }
 
 // The state of a write: what is left of the arguments.
-fn write(vm: &mut Vm, args: Args) -> Outcome {
+fn write(vm: &mut Vm, args: Args, ends_line: bool) -> Outcome {
+    let args = args.reified()?;
     let values = args.values(vm).to_vec();
-    vm.push_native(Native::Write, &args.reified()?);
+    let end = vm.symbol("\n");
+    vm.push_native(Native::Write, &args);
     vm.stack.values.extend(values);
+    vm.stack.values.extend(ends_line.then_some(end));
     Err(Signal::Entered)
 }
 
