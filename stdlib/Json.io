@@ -1,4 +1,5 @@
-// JSON: asJson for the basic types. The way back, Sequence parseJson, is a primitive.
+// JSON: asJson for the basic types. Sequence asJson and the way back, Sequence parseJson, are
+// primitives.
 
 nil asJson := "null"
 true asJson := "true"
@@ -7,23 +8,6 @@ false asJson := "false"
 //doc Number asJson Returns the number; null for infinity and nan, which JSON does not have.
 Number asJson := method(
     if(self isNan or(self abs == constants inf), "null", self asString)
-)
-
-Sequence do(
-    jsonEscapes := lazySlot(
-        escapes := Map with(
-            "\"", "\\\"", "/", "\\/", "\n", "\\n", "\t", "\\t", "\r", "\\r", "\b", "\\b", "\f", "\\f"
-        )
-        for(code, 0, 31,
-            escapes atIfAbsentPut(code asCharacter, "\\u" .. code toBase(16) alignRight(4, "0"))
-        )
-        escapes
-    )
-
-    //doc Sequence asJson Returns the receiver as a JSON string, in quotes.
-    asJson := method(
-        "\"" .. self asUTF8 asMutable replaceSeq("\\", "\\\\") replaceMap(jsonEscapes) .. "\""
-    )
 )
 
 //doc List asJson Returns the elements as a JSON array.

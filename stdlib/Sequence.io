@@ -13,38 +13,6 @@ Sequence do(
     //doc Sequence validItemTypes The names that setItemType accepts.
     validItemTypes := list("uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64", "float32", "float64")
 
-    //doc Sequence ..(anObject) Returns a new string of the receiver and anObject as a string.
-    setSlot("..", method(other, self asString cloneAppendSeq(getSlot("other") asString)))
-
-    //doc Sequence repeated(count) Returns a new sequence with the receiver count times in a row.
-    repeated := method(count,
-        repetition := Sequence clone
-        count repeat(repetition appendSeq(self))
-        repetition
-    )
-
-    //doc Sequence alignLeft(width, padding) Returns a copy, filled at its end to the width.
-    alignLeft := method(width, padding, self asMutable alignLeftInPlace(width, padding))
-
-    //doc Sequence alignLeftInPlace(width, padding) Fills the receiver at its end to the width, with spaces or the padding, over and over. Returns self.
-    alignLeftInPlace := method(width, padding,
-        if(padding isNil or(padding size == 0), padding = " ")
-        fullSize := width max(self size)
-        ((fullSize - self size) / padding size) ceil repeat(self appendSeq(padding))
-        self setSize(fullSize)
-    )
-
-    //doc Sequence alignRight(width, padding) Returns a copy, filled at its start to the width.
-    alignRight := method(width, padding,
-        Sequence clone alignLeftInPlace(width - self size, padding) appendSeq(self)
-    )
-
-    //doc Sequence alignCenter(width, padding) Returns a copy, filled on both sides to the width.
-    alignCenter := method(width, padding,
-        half := ((self size + width) / 2) floor
-        self alignRight(half, padding) alignLeftInPlace(width, padding)
-    )
-
     //doc Sequence asSimpleString Returns the receiver in quotes, with special characters escaped.
     asSimpleString := method("\"" .. self asString asMutable escape .. "\"")
 

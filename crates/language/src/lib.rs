@@ -3,11 +3,13 @@
 //!
 //! - `syntax`: source to trees and back
 //! - `message`, `block`: trees and code as objects
+//! - `code`: the same as register instructions, a disposable cache
 //! - `machine`: frames, evaluation, unwinding, coroutines
 //! - `primitives`: what Io cannot say in Io; `library`: what it can
 //! - `vm`, `embed`, `inspect`, `limits`, `host`: the embedder's side
 
 mod block;
+mod code;
 mod embed;
 mod host;
 mod inspect;

@@ -13,6 +13,8 @@ pub enum Signal {
     Raise(Value),
     /// Leave this coroutine as it is and go on in another, which receives the value.
     Switch(Handle, Value),
+    /// A primitive that was called from compiled code needs its sender as an object; it has done nothing yet.
+    Reify,
     /// The program may not go on. No program can catch this.
     Halt(Halt),
 }

@@ -1,6 +1,7 @@
 //! The virtual machine: its heap, its well-known objects and its running stack. Owns set-up and the services that
 //! primitives use; evaluation itself is in `machine`.
 
+use crate::code::Units;
 use crate::host::Host;
 use crate::limits::{Interrupt, Limits, Tank};
 use crate::machine::frame::{Stack, Suspended};
@@ -28,6 +29,7 @@ pub struct Vm {
     pub(crate) operators: Operators,
     pub(crate) retained: Vec<Value>,
     pub(crate) host: Host,
+    pub(crate) units: Units,
     pub(crate) regexes: primitives::RegexCache,
 }
 
@@ -65,6 +67,7 @@ impl Vm {
             operators: Operators::default(),
             retained: Vec::new(),
             host,
+            units: Units::default(),
             regexes: primitives::RegexCache::default(),
         };
         primitives::install(&mut vm);
@@ -121,8 +124,9 @@ impl Vm {
 
     /// Frees what no program can reach. Values held by the embedder must be retained.
     pub fn collect(&mut self) -> Collected {
-        let Vm { heap, names, protos, stack, retained, operators, regexes, current, main, .. } = self;
-        heap.collect(|visit| {
+        self.drop_idle_units();
+        let Vm { heap, names, protos, stack, retained, operators, regexes, current, main, units, .. } = self;
+        let collected = heap.collect(|visit| {
             names.trace(visit);
             protos.trace(visit);
             stack.trace(visit);
@@ -131,7 +135,12 @@ impl Vm {
             retained.iter().for_each(|&value| visit(value));
             visit(Value::object(*current));
             visit(Value::object(*main));
-        })
+            units.trace(visit);
+        });
+        if collected.shapes_freed {
+            self.forget_shapes();
+        }
+        collected
     }
 
     /// Keeps a value alive until it is released.
@@ -235,6 +244,9 @@ impl Vm {
     #[inline]
     pub(crate) fn put_slot(&mut self, handle: Handle, name: Symbol, value: Value) {
         self.heap.set_slot(handle, name, value);
+        if self.is_watched(handle) {
+            self.meaning_changed(name);
+        }
     }
 
     pub fn lobby(&self) -> Value {

@@ -187,6 +187,11 @@ impl Heap {
         self.epoch
     }
 
+    /// Makes everybody look again who remembers the epoch.
+    pub fn renew_epoch(&mut self) {
+        self.epoch += 1;
+    }
+
     pub fn sequence(&self, handle: Handle) -> Option<&Sequence> {
         match &self.object(handle).data {
             Data::Sequence(sequence) => Some(sequence),

@@ -1,6 +1,6 @@
 //! Activation: calling blocks and primitives with their arguments at hand. Owns how locals and calls are made.
 
-use super::frame::{Frame, frame_flag};
+use super::frame::{Frame, Kind as FrameKind, frame_flag};
 use crate::block::{call, field};
 use crate::message;
 use crate::primitives::{Args, Eagerness};
@@ -23,9 +23,13 @@ impl Vm {
 
     /// Pushes the frame of a block's body with fresh locals.
     pub(crate) fn activate_block(&mut self, block: Handle, args: Args) -> Outcome {
+        if !self.heap.record(block)[field::PASSES_STOPS].is_true()
+            && let Some(unit) = self.unit_of(block)
+        {
+            return self.activate_code(unit, block, args);
+        }
         if self.stack.depth >= self.limits.depth {
-            let limit = self.limits.depth;
-            return Err(self.raise(format!("calls nested too deeply: the depth limit is {limit}")));
+            return Err(self.raise_too_deep());
         }
         let record = self.heap.record(block);
         let (body, scope, passes_stops) = (record[field::MESSAGE], record[field::SCOPE], record[field::PASSES_STOPS]);
@@ -50,6 +54,18 @@ impl Vm {
         Err(Signal::Entered)
     }
 
+    /// Pushes the frame of a block's code, with its arguments as its first registers.
+    fn activate_code(&mut self, unit: u32, block: Handle, args: Args) -> Outcome {
+        let taken = self.units.get(unit).map_or(0, |unit| unit.argument_count).min(args.count);
+        let at = self.stack.values.len();
+        self.stack.values.push(args.target);
+        self.stack.values.extend_from_within(args.at..args.at + taken);
+        match self.enter_unit(unit, block, args.target, args.message, args.holder, at, taken) {
+            Some(outcome) => outcome,
+            None => Err(Signal::Entered),
+        }
+    }
+
     fn new_call(&mut self, block: Handle, args: &Args) -> Handle {
         let fields = [
             args.locals,
@@ -66,6 +82,9 @@ impl Vm {
     /// An activation ended with a value; its call may have been told to hand a stop on.
     #[inline]
     pub(crate) fn end_activation(&mut self, frame: &Frame, value: Value) -> Outcome {
+        if frame.kind == FrameKind::Code {
+            return Ok(value);
+        }
         let status = self.heap.record(frame.block)[call::STOP_STATUS];
         match self.stop_of(status) {
             None => Ok(value),

@@ -64,8 +64,12 @@ impl Vm {
     pub(crate) fn advance(&mut self) -> Outcome {
         loop {
             let frame = self.top();
-            if let Kind::Native(native) = frame.kind {
-                return self.step(native, Value::ABSENT);
+            match frame.kind {
+                Kind::Native(native) => return self.step(native, Value::ABSENT),
+                Kind::Code => return self.run_code(),
+                // Left its code with all arguments at hand.
+                Kind::Chain if frame.phase == Phase::Argument => return self.continue_arguments(),
+                _ => {}
             }
             let (message, target, locals) = (frame.message, frame.target, frame.locals);
             self.safepoint()?;

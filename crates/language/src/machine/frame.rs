@@ -13,6 +13,8 @@ pub enum Kind {
     Chain,
     /// A primitive that evaluates messages; its state is on the value stack from `base`.
     Native(Native),
+    /// Compiled code; the step is the next instruction.
+    Code,
     /// The way back to the embedder.
     Host,
 }
@@ -78,8 +80,10 @@ pub struct Frame {
     pub callee: Handle,
     /// The object that has the slot that `callee` came from.
     pub holder: Handle,
-    /// The block, in an activation.
+    /// In an activation: its call, or for code its block.
     pub block: Handle,
+    /// The unit of code.
+    pub unit: u32,
     pub target: Value,
     /// What the chain began with, and begins with again after each semicolon.
     pub start: Value,
@@ -99,6 +103,7 @@ impl Frame {
             callee: NOTHING,
             holder: NOTHING,
             block: NOTHING,
+            unit: 0,
             target,
             start: target,
             locals,

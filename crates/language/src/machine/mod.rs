@@ -54,6 +54,7 @@ impl Vm {
                     None => return Err(Ended::Uncaught(exception)),
                 },
                 Err(Signal::Switch(coroutine, value)) => self.switch_to(coroutine, value),
+                Err(Signal::Reify) => unreachable!("only compiled code calls a primitive without a sender"),
                 Err(Signal::Halt(halt)) => {
                     self.abandon();
                     return Err(Ended::Halted(halt));
@@ -85,6 +86,10 @@ impl Vm {
                 self.continue_arguments()
             }
             (Kind::Chain, _) => self.proceed(value),
+            (Kind::Code, _) => {
+                self.accept(value);
+                self.run_code()
+            }
             (Kind::Native(native), _) => self.step(native, value),
             (Kind::Host, _) => Ok(value),
         }

@@ -11,6 +11,8 @@ impl Vm {
         if coroutine == self.current {
             return Ok(value);
         }
+        // What is suspended must be able to outlive the code.
+        self.leave_all();
         let stack = std::mem::take(&mut self.stack);
         if let Some(suspended) = self.heap.foreign_mut::<Suspended>(self.current)
             && !suspended.finished

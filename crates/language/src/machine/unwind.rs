@@ -17,6 +17,7 @@ impl Vm {
             let frame = *self.top();
             match frame.kind {
                 Kind::Host => return Ok(value),
+                Kind::Code => self.leave_all(),
                 Kind::Chain if frame.is_activation() => {
                     self.pop_frame();
                     if frame.flags & super::frame::frame_flag::PASSES_STOPS == 0 {
@@ -113,10 +114,12 @@ impl Vm {
     /// The messages under way, innermost first.
     pub(crate) fn stack_messages(&self) -> Vec<Value> {
         let frames = &self.stack.frames;
-        let is_shown = |frame: &&Frame| matches!(frame.kind, Kind::Chain) && frame.phase != Phase::Ready;
-        let shown: Vec<Value> =
-            frames.iter().rev().filter(is_shown).take(STACK_MESSAGES_MAX).map(|frame| frame.message.into()).collect();
-        shown
+        let message_of = |frame: &Frame| match (frame.kind, frame.phase) {
+            (Kind::Code, Phase::Step(place)) => self.code_message(frame.unit, place),
+            (Kind::Chain, Phase::Argument | Phase::Result) => Some(frame.message),
+            _ => None,
+        };
+        frames.iter().rev().filter_map(message_of).take(STACK_MESSAGES_MAX).map(Value::object).collect()
     }
 }
 

@@ -16,8 +16,8 @@ pub struct Args {
     pub count: usize,
     /// The message that was sent.
     pub message: Handle,
-    /// What the message was sent from.
-    pub locals: Value,
+    /// What the message was sent from; absent if that is compiled code.
+    pub(crate) locals: Value,
     /// The object whose slot the primitive came from.
     pub(crate) holder: Handle,
 }
@@ -27,6 +27,17 @@ impl Args {
     #[inline(always)]
     pub fn value(&self, vm: &Vm, index: usize) -> Value {
         if index < self.count { vm.stack.values[self.at + index] } else { Value::NIL }
+    }
+
+    /// What the message was sent from. Ask before doing anything: compiled code has to be left first.
+    #[inline]
+    pub fn sender(&self) -> Result<Value, Signal> {
+        if self.locals.is_absent() { Err(Signal::Reify) } else { Ok(self.locals) }
+    }
+
+    /// This call, with its sender known.
+    pub fn reified(self) -> Result<Args, Signal> {
+        self.sender().map(|_| self)
     }
 
     pub fn values<'v>(&self, vm: &'v Vm) -> &'v [Value] {

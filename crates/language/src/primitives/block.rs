@@ -113,7 +113,7 @@ fn call(vm: &mut Vm, args: Args) -> Outcome {
 fn perform_on(vm: &mut Vm, args: Args) -> Outcome {
     let block = args.receiver(vm, Kind::Block)?;
     let target = args.required(vm, 0)?;
-    let locals = if args.count > 1 { args.value(vm, 1) } else { args.locals };
+    let locals = if args.count > 1 { args.value(vm, 1) } else { args.sender()? };
     let message = if args.count > 2 { args.of_kind(vm, 2, Kind::Message)? } else { args.message };
     let context = if args.count > 3 { args.value(vm, 3) } else { target };
     let context = vm.handle_of(context);
@@ -123,7 +123,7 @@ fn perform_on(vm: &mut Vm, args: Args) -> Outcome {
 fn perform_primitive_on(vm: &mut Vm, args: Args) -> Outcome {
     let primitive = args.receiver(vm, Kind::Primitive)?;
     let target = args.required(vm, 0)?;
-    let locals = if args.count > 1 { args.value(vm, 1) } else { args.locals };
+    let locals = if args.count > 1 { args.value(vm, 1) } else { args.sender()? };
     let message = if args.count > 2 { args.of_kind(vm, 2, Kind::Message)? } else { args.message };
     let holder = vm.handle_of(target);
     vm.enter_callee(primitive, message, target, locals, holder)
@@ -179,5 +179,8 @@ impl Vm {
     }
 
     /// A block was given another body, scope or arguments.
-    pub(crate) fn block_changed(&mut self, _block: Handle) {}
+    pub(crate) fn block_changed(&mut self, _block: Handle) {
+        // Sites that call it must look again.
+        self.heap.renew_epoch();
+    }
 }

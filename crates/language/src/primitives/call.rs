@@ -8,7 +8,7 @@ use crate::vm::Vm;
 use object::{Handle, Kind, Value};
 
 pub const TABLE: &[Row] = &[
-    ("sender", NONE, |vm, args| read(vm, &args, field::SENDER)),
+    ("sender", NONE, |vm, args| sender(vm, &args)),
     ("target", NONE, |vm, args| read(vm, &args, field::TARGET)),
     ("message", NONE, |vm, args| read(vm, &args, field::MESSAGE)),
     ("slotContext", NONE, |vm, args| read(vm, &args, field::SLOT_CONTEXT)),
@@ -30,7 +30,7 @@ pub const TABLE: &[Row] = &[
     ("evalArgAt", ONE, |vm, args| {
         let index = args.integer(vm, 0)?;
         let message = message_of(vm, &args)?;
-        let sender = read(vm, &args, field::SENDER)?;
+        let sender = sender(vm, &args)?;
         let argument = usize::try_from(index).ok().and_then(|index| messages::argument(&vm.heap, message, index));
         match argument {
             Some(argument) => {
@@ -49,6 +49,16 @@ pub const TABLE: &[Row] = &[
 fn read(vm: &mut Vm, args: &Args, index: usize) -> Outcome {
     let call = args.receiver(vm, Kind::Call)?;
     Ok(vm.heap.record(call)[index])
+}
+
+/// Found only now if the call was made for a frame that ran as code.
+fn sender(vm: &mut Vm, args: &Args) -> Outcome {
+    let sender = read(vm, args, field::SENDER)?;
+    if !sender.is_absent() {
+        return Ok(sender);
+    }
+    let call = args.receiver(vm, Kind::Call)?;
+    Ok(vm.find_sender(call))
 }
 
 fn message_of(vm: &mut Vm, args: &Args) -> Result<Handle, Signal> {

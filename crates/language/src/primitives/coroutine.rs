@@ -42,6 +42,7 @@ fn resume(vm: &mut Vm, args: Args) -> Outcome {
 fn frames_of(vm: &mut Vm, args: &Args) -> Result<Vec<Frame>, Signal> {
     let coroutine = args.receiver(vm, Kind::Coroutine)?;
     if coroutine == vm.current {
+        vm.leave_all();
         return Ok(vm.stack.frames.clone());
     }
     let suspended = vm.heap.foreign::<crate::machine::frame::Suspended>(coroutine);
@@ -101,7 +102,7 @@ fn current_frame(vm: &mut Vm, args: Args) -> Outcome {
 fn picture(vm: &mut Vm, frame: &Frame, parent: Value, depth: usize) -> Handle {
     let state = match (frame.kind, frame.phase) {
         (FrameKind::Host, _) => "host",
-        (FrameKind::Native(_), _) => "native",
+        (FrameKind::Native(_) | FrameKind::Code, _) => "native",
         (FrameKind::Chain, Phase::Argument) => "argument",
         (FrameKind::Chain, Phase::Ready) => "ready",
         (FrameKind::Chain, _) => "result",

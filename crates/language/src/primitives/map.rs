@@ -80,7 +80,8 @@ fn at(vm: &mut Vm, args: Args) -> Outcome {
         Some(&value) => Ok(value),
         None => match message::argument(&vm.heap, args.message, 1) {
             Some(default) => {
-                vm.push_chain(default, args.locals, args.locals);
+                let sender = args.sender()?;
+                vm.push_chain(default, sender, sender);
                 Err(Signal::Entered)
             }
             None => Ok(Value::NIL),
@@ -94,7 +95,7 @@ fn at_if_absent_put(vm: &mut Vm, args: Args) -> Outcome {
     if let Some(&value) = vm.heap.map(map).and_then(|map| map.get(&key)) {
         return Ok(value);
     }
-    vm.push_native(Native::AtIfAbsentPut, &args);
+    vm.push_native(Native::AtIfAbsentPut, &args.reified()?);
     vm.stack.values.push(Value::object(key));
     vm.enter_argument(1)
 }

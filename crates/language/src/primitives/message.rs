@@ -190,9 +190,6 @@ impl Vm {
         let (tree, _) = messages::to_tree(&self.heap, message);
         syntax::print(&tree, tree.root)
     }
-
-    /// Called before a message changes in a way that evaluation can notice.
-    pub(crate) fn message_changing(&mut self, _message: Handle) {}
 }
 
 /// Shuffles operators in place: the messages stay the same objects where they can.
@@ -222,7 +219,8 @@ const AS_MESSAGE: usize = 1;
 const VALUES: usize = 2;
 
 fn begin_arguments(vm: &mut Vm, args: Args, as_message: Value) -> Outcome {
-    let context = if args.count > 0 { args.value(vm, 0) } else { args.locals };
+    let context = if args.count > 0 { args.value(vm, 0) } else { args.sender()? };
+    let args = args.reified()?;
     args.receiver(vm, Kind::Message)?;
     vm.push_native(Native::EvaluateArguments, &args);
     vm.stack.values.extend([context, as_message]);

@@ -26,6 +26,7 @@ mod sort;
 
 pub use args::Args;
 pub(crate) use control::end_lexical_do;
+pub(crate) use number::modulo;
 pub(crate) use regex::RegexCache;
 
 use crate::machine::frame::Native;

@@ -10,8 +10,8 @@ use object::{Data, Handle, Kind, Value};
 use std::cmp::Ordering;
 
 pub const TABLE: &[Row] = &[
-    ("clone", LAZY, clone),
-    ("cloneWithoutInit", LAZY, |vm, args| vm.raw_clone(args.target)),
+    ("clone", NONE, clone),
+    ("cloneWithoutInit", NONE, |vm, args| vm.raw_clone(args.target)),
     ("shallowCopy", NONE, shallow_copy),
     ("init", LAZY, |_, args| Ok(args.target)),
     ("thisContext", LAZY, |_, args| Ok(args.target)),
@@ -125,11 +125,15 @@ impl Vm {
 
 /// Clones, then sends `init` if anybody but Object has one.
 pub fn clone(vm: &mut Vm, args: Args) -> Outcome {
-    let clone = vm.raw_clone(args.target)?;
-    let Some(found) = vm.look_up(clone, vm.names.init) else { return Ok(clone) };
-    if found.holder == vm.protos.object || clone == args.target {
-        return Ok(clone);
+    let has_init = match vm.look_up(args.target, vm.names.init) {
+        Some(found) => found.holder != vm.protos.object && args.target.as_handle().is_some(),
+        None => false,
+    };
+    if !has_init {
+        return vm.raw_clone(args.target);
     }
+    let args = args.reified()?;
+    let clone = vm.raw_clone(args.target)?;
     vm.push_native(Native::AnswerTarget, &Args { target: clone, ..args });
     let init = vm.bare_message(vm.names.init);
     vm.push_chain(init, clone, args.locals);
@@ -178,7 +182,7 @@ impl Vm {
 // The state of a write: what is left of the arguments.
 fn write(vm: &mut Vm, args: Args) -> Outcome {
     let values = args.values(vm).to_vec();
-    vm.push_native(Native::Write, &args);
+    vm.push_native(Native::Write, &args.reified()?);
     vm.stack.values.extend(values);
     Err(Signal::Entered)
 }

@@ -111,8 +111,7 @@ fn compiled(vm: &mut Vm, regex: Value) -> Result<Rc<Regex>, Signal> {
 /// The names of the captures, nil for those without; the first is the whole match.
 fn capture_names(vm: &mut Vm, args: Args) -> Outcome {
     let regex = compiled(vm, args.target)?;
-    let names: Vec<Value> =
-        regex.capture_names().map(|name| name.map_or(Value::NIL, |name| vm.symbol(name))).collect();
+    let names: Vec<Value> = regex.capture_names().map(|name| name.map_or(Value::NIL, |name| vm.symbol(name))).collect();
     Ok(vm.list(names))
 }
 
@@ -157,11 +156,9 @@ fn answer(vm: &mut Vm, start: usize, size: usize, ranges: Option<Ranges>) -> Out
     };
     let end = ranges.first().copied().flatten().map_or(start, |(_, end)| end);
     vm.charge(end.saturating_sub(start) / BYTES_PER_FUEL)?;
-    let pair = |vm: &mut Vm, (start, end): (usize, usize)| {
-        vm.list([Value::number(start as f64), Value::number(end as f64)])
-    };
-    let pairs: Vec<Value> =
-        ranges.into_iter().map(|range| range.map_or(Value::NIL, |range| pair(vm, range))).collect();
+    let pair =
+        |vm: &mut Vm, (start, end): (usize, usize)| vm.list([Value::number(start as f64), Value::number(end as f64)]);
+    let pairs: Vec<Value> = ranges.into_iter().map(|range| range.map_or(Value::NIL, |range| pair(vm, range))).collect();
     Ok(vm.list(pairs))
 }
 

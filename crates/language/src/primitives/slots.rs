@@ -100,7 +100,7 @@ fn update_slot(vm: &mut Vm, args: Args) -> Outcome {
 /// Locals update their own slot, else the one of what they stand for.
 fn update_local_slot(vm: &mut Vm, args: Args) -> Outcome {
     let name = args.symbol(vm, 0)?;
-    let mut args = args;
+    let mut args = args.reified()?;
     while let Some(handle) = args.target.as_handle()
         && vm.heap.kind(handle) == Kind::Locals
     {
@@ -206,19 +206,19 @@ fn perform(vm: &mut Vm, args: Args) -> Outcome {
         && vm.heap.kind(handle) == Kind::Message
         && args.count > 0
     {
-        vm.push_chain(handle, args.target, args.locals);
+        vm.push_chain(handle, args.target, args.sender()?);
         return Err(Signal::Entered);
     }
     let name = args.symbol(vm, 0)?;
     let values: Vec<Value> = args.values(vm).iter().skip(1).copied().collect();
-    vm.send_values(args.target, name, &values, args.locals)
+    vm.send_values(args.target, name, &values, args.sender()?)
 }
 
 fn perform_with_arg_list(vm: &mut Vm, args: Args) -> Outcome {
     let name = args.symbol(vm, 0)?;
     let list = args.of_kind(vm, 1, Kind::List)?;
     let values: Vec<Value> = vm.heap.list(list).unwrap_or_default().to_vec();
-    vm.send_values(args.target, name, &values, args.locals)
+    vm.send_values(args.target, name, &values, args.sender()?)
 }
 
 /// The object whose slot is found, the receiver itself included or not.
@@ -298,6 +298,9 @@ impl Vm {
 
     pub(crate) fn drop_slot(&mut self, handle: Handle, name: Symbol) {
         self.heap.remove_slot(handle, name);
+        if self.is_watched(handle) {
+            self.meaning_changed(name);
+        }
     }
 
     /// Sends a message as found on `target`, for primitives that stand in for another object.

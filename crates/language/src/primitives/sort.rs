@@ -50,6 +50,7 @@ fn begin_sort_by(vm: &mut Vm, args: Args) -> Outcome {
     let block = args.of_kind(vm, 0, Kind::Block)?;
     let values = vm.heap.list(list).unwrap_or_default().to_vec();
     charge_for(vm, values.len())?;
+    let args = args.reified()?;
     let source = vm.list(values);
     let output = vm.list([]);
     vm.push_native(Native::SortBy, &args);

@@ -1,7 +1,7 @@
 //! Text as text: letter case, stripping, escaping, quoting, character translation.
 //! Case is that of ASCII letters only, so that UTF-8 bytes are never damaged; it works on items of any integer type.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 use super::{Scalar, Sequence, SequenceError, WHITE_SPACE};
 
@@ -184,13 +184,13 @@ impl Sequence {
 /// The values to strip: a mark per byte value, and the others by their representation as a Number.
 struct StripSet {
     bytes: [bool; 256],
-    others: HashSet<u64>,
+    others: BTreeSet<u64>,
 }
 
 impl StripSet {
     fn new(set: Option<&Sequence>) -> Self {
         let white_space = Sequence::from(WHITE_SPACE);
-        let mut out = StripSet { bytes: [false; 256], others: HashSet::new() };
+        let mut out = StripSet { bytes: [false; 256], others: BTreeSet::new() };
         for number in set.unwrap_or(&white_space).numbers() {
             match byte_value(number) {
                 Some(byte) => out.bytes[usize::from(byte)] = true,

@@ -35,6 +35,7 @@ fn begin(vm: &mut Vm, args: Args, in_place: bool) -> Outcome {
     let bytes = own(vm, &args)?.size_in_bytes();
     vm.reserve(bytes.saturating_mul(2))?;
     super::pay(vm, bytes)?;
+    let args = args.reified()?;
     let context = if args.value(vm, 0).is_nil() { args.locals } else { args.value(vm, 0) };
     let (source, empty) = (own(vm, &args)?.clone(), own(vm, &args)?.range(0, 0));
     let (source, result) = (vm.buffer(source), vm.buffer(empty));

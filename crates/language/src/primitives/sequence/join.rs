@@ -67,7 +67,7 @@ fn joined(vm: &mut Vm, args: Args, join: Join) -> Outcome {
         return join.run(vm, args);
     }
     let values = args.values(vm).to_vec();
-    vm.push_native(Native::AskTexts, &args);
+    vm.push_native(Native::AskTexts, &args.reified()?);
     vm.stack.values.push(Value::number(join as u8 as f64));
     vm.stack.values.extend(values);
     Err(Signal::Entered)

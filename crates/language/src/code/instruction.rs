@@ -1,0 +1,135 @@
+//! Instructions: sixteen bytes each, three registers, and the fuel of the messages that they stand for.
+
+use object::Value;
+
+/// What an instruction does. `a`, `b`, `c` are registers, `x` a site or a place in the code, `value` a constant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Op {
+    /// a = value
+    Constant,
+    /// a = b
+    Move,
+    /// a = b, which must not be something that a read would activate
+    Load,
+    /// a = b, which must be a number
+    Number,
+    /// a = b ∘ c, both numbers
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Modulo,
+    Less,
+    Greater,
+    LessEqual,
+    GreaterEqual,
+    Equal,
+    NotEqual,
+    /// a = b ∘ value, both numbers
+    AddConstant,
+    SubtractConstant,
+    MultiplyConstant,
+    DivideConstant,
+    ModuloConstant,
+    LessConstant,
+    GreaterConstant,
+    LessEqualConstant,
+    GreaterEqualConstant,
+    EqualConstant,
+    NotEqualConstant,
+    /// to x unless b ∘ c
+    UnlessLess,
+    UnlessGreater,
+    UnlessLessEqual,
+    UnlessGreaterEqual,
+    UnlessEqual,
+    UnlessNotEqual,
+    /// to x unless b ∘ value
+    UnlessLessConstant,
+    UnlessGreaterConstant,
+    UnlessLessEqualConstant,
+    UnlessGreaterEqualConstant,
+    UnlessEqualConstant,
+    UnlessNotEqualConstant,
+    /// to x
+    Jump,
+    /// to x unless b is true
+    JumpUnless,
+    /// a..a+3 are counter, end, step, result: to x if there is nothing to count; else b = counter
+    ForBegin,
+    /// the next count: to x, with b = counter, unless it was the last
+    ForNext,
+    /// a = how often so far, a+1 = how often in all: as above; b is the counter, or a itself
+    RepeatBegin,
+    RepeatNext,
+    /// a = index, a+1 = direction, a+2 = keys, a+3 = the list: c = item, b = index, or a itself
+    ForeachBegin,
+    ForeachNext,
+    /// a = the answer of b to the message of site x; its c arguments are in a+2 and on
+    Send,
+    /// as Send, to the locals and what they stand for
+    SendSelf,
+    /// a = what b has under the name of site x, a+1 = b; on with the arguments, or to value with the answer in a
+    Find,
+    FindSelf,
+    /// a = the answer of what was found, its c arguments in a+2 and on
+    Call,
+    /// b's slot of site x = c
+    SetSlot,
+    UpdateSlot,
+    /// the same for the name as the locals find it
+    UpdateSelf,
+    /// answer b
+    Return,
+    /// go on in the tree
+    Leave,
+}
+
+impl Op {
+    /// Whether it computes `a` from numbers.
+    pub fn is_arithmetic(self) -> bool {
+        (Op::Add as u8..=Op::NotEqualConstant as u8).contains(&(self as u8))
+    }
+
+    /// The jump that a comparison becomes when only its truth matters.
+    pub fn as_jump(self) -> Option<Op> {
+        Some(match self {
+            Op::Less => Op::UnlessLess,
+            Op::Greater => Op::UnlessGreater,
+            Op::LessEqual => Op::UnlessLessEqual,
+            Op::GreaterEqual => Op::UnlessGreaterEqual,
+            Op::Equal => Op::UnlessEqual,
+            Op::NotEqual => Op::UnlessNotEqual,
+            Op::LessConstant => Op::UnlessLessConstant,
+            Op::GreaterConstant => Op::UnlessGreaterConstant,
+            Op::LessEqualConstant => Op::UnlessLessEqualConstant,
+            Op::GreaterEqualConstant => Op::UnlessGreaterEqualConstant,
+            Op::EqualConstant => Op::UnlessEqualConstant,
+            Op::NotEqualConstant => Op::UnlessNotEqualConstant,
+            _ => return None,
+        })
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Instruction {
+    pub op: Op,
+    pub a: u8,
+    pub b: u8,
+    pub c: u8,
+    /// Messages that this instruction stands for.
+    pub fuel: u16,
+    pub x: u16,
+    pub value: Value,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_instruction_is_two_words() {
+        assert_eq!(size_of::<Instruction>(), 16);
+    }
+}

@@ -1,0 +1,228 @@
+//! Leaving compiled code: a frame becomes the tree frames that it stands for, with its locals as an object.
+
+use super::Unit;
+use super::instruction::Instruction;
+use super::state::{Context, Source, State, StateId};
+use crate::machine::frame::{Frame, Kind, Phase, frame_flag};
+use crate::message;
+use crate::signal::{Outcome, Signal};
+use crate::vm::Vm;
+use object::{Data, Handle, Kind as ObjectKind, Value};
+
+impl Vm {
+    /// The frame on top leaves the code at this instruction, which the tree does instead; its fuel is given back.
+    pub(super) fn leave_code(&mut self, instruction: Instruction) -> Outcome {
+        self.tank.slice += instruction.fuel as u64;
+        self.step_back();
+        self.leave_unpaid()
+    }
+
+    fn step_back(&mut self) {
+        if let Phase::Step(place) = &mut self.top().phase {
+            *place -= 1;
+        }
+    }
+
+    /// The frame on top leaves the code at the instruction that is next, whose fuel was not taken.
+    pub(super) fn leave_unpaid(&mut self) -> Outcome {
+        let index = self.stack.frames.len() - 1;
+        match self.leave_frame(index, false) {
+            Some(value) => Ok(value),
+            None => Err(Signal::Entered),
+        }
+    }
+
+    /// As leave_code; the message was sent to something the code did not expect, so next time it is a plain send.
+    pub(super) fn leave_surprised(&mut self, unit: &Unit, instruction: Instruction) -> Outcome {
+        let id = self.top().unit;
+        let Phase::Step(place) = self.top().phase else { return Err(Signal::Entered) };
+        self.units.surprises.insert(unit.messages_at[place as usize - 1]);
+        let outcome = self.leave_code(instruction);
+        self.discard_unit(id);
+        outcome
+    }
+
+    /// Makes every frame of this stack leave a unit.
+    pub(super) fn leave_unit(&mut self, id: u32) {
+        for index in (0..self.stack.frames.len()).rev() {
+            let frame = &self.stack.frames[index];
+            if frame.kind == Kind::Code && frame.unit == id {
+                self.leave_frame(index, true);
+            }
+        }
+    }
+
+    /// Makes every frame of this stack leave its code: before it is suspended or looked at.
+    pub(crate) fn leave_all(&mut self) {
+        for index in (0..self.stack.frames.len()).rev() {
+            if self.stack.frames[index].kind == Kind::Code {
+                self.leave_frame(index, true);
+            }
+        }
+    }
+
+    pub(super) fn is_running(&self, id: u32) -> bool {
+        self.stack.frames.iter().any(|frame| frame.kind == Kind::Code && frame.unit == id)
+    }
+
+    /// Replaces a code frame. One that waits for a callee stands at the message it sent; the others at their next
+    /// instruction. Answers the value that was on its way to the innermost frame, if there is one.
+    fn leave_frame(&mut self, index: usize, waits: bool) -> Option<Value> {
+        let frame = self.stack.frames[index];
+        let unit = self.units.get(frame.unit).expect("a frame's unit lives as long as it").clone();
+        let Phase::Step(place) = frame.phase else { return None };
+        let place = if waits { place as usize - 1 } else { place as usize };
+        let contexts = contexts_of(&unit, unit.states_at[place], waits);
+        let locals = self.locals_of(&unit, &frame);
+        let call = self.call_of(&frame, index);
+        let mut made: Vec<Frame> = Vec::with_capacity(contexts.len());
+        let mut values: Vec<Value> = Vec::new();
+        let mut delivered = None;
+        for context in contexts.iter().rev() {
+            let base = frame.base as usize + values.len();
+            match self.frame_of(context, &frame, locals, base, &mut values) {
+                Ok(each) => made.push(each),
+                Err(value) => delivered = Some(value),
+            }
+        }
+        if let Some(outermost) = made.first_mut() {
+            outermost.flags = frame_flag::ACTIVATION;
+            outermost.block = call;
+        }
+        self.put_values(&frame, index, values, waits);
+        self.stack.frames.splice(index..=index, made);
+        delivered
+    }
+
+    /// The values of the new frames take the place of the registers; what lies above stays where it is.
+    fn put_values(&mut self, frame: &Frame, index: usize, values: Vec<Value>, waits: bool) {
+        let base = frame.base as usize;
+        if !waits && index + 1 == self.stack.frames.len() {
+            self.stack.values.truncate(base);
+            self.stack.values.extend(values);
+            return;
+        }
+        let limit = self.stack.frames.get(index + 1).map_or(self.stack.values.len(), |above| above.base as usize);
+        assert!(base + values.len() <= limit, "a frame's registers have room for its contexts");
+        self.stack.values[base..base + values.len()].copy_from_slice(&values);
+    }
+
+    fn locals_of(&mut self, unit: &Unit, frame: &Frame) -> Value {
+        let base = frame.base as usize;
+        let locals = self.heap.clone_of(self.protos.locals, ObjectKind::Locals, Data::None);
+        self.heap.set_slot(locals, self.names.self_, self.stack.values[base]);
+        for (index, &name) in unit.names.iter().enumerate() {
+            let value = self.stack.values[base + 1 + index];
+            if !value.is_absent() {
+                self.heap.set_slot(locals, name, value);
+            }
+        }
+        Value::object(locals)
+    }
+
+    /// The call of an activation that had none so far. Its sender is found when somebody asks.
+    fn call_of(&mut self, frame: &Frame, index: usize) -> Handle {
+        let beneath = index.checked_sub(1).map(|beneath| self.stack.frames[beneath]);
+        let sender = match beneath {
+            Some(beneath) if beneath.kind == Kind::Code => Value::ABSENT,
+            Some(beneath) => beneath.locals,
+            None => Value::NIL,
+        };
+        let fields = [
+            sender,
+            frame.target,
+            Value::object(frame.message),
+            Value::object(frame.holder),
+            Value::object(frame.block),
+            Value::object(self.current),
+            Value::object(self.protos.normal),
+        ];
+        self.heap.clone_of(self.protos.call, ObjectKind::Call, Data::Record(fields.into_iter().collect()))
+    }
+
+    /// The sender of a call that was made without one: the locals of the frame beneath, which leaves its code now.
+    pub(crate) fn find_sender(&mut self, call: Handle) -> Value {
+        let owner = self.stack.frames.iter().rposition(|frame| frame.is_activation() && frame.block == call);
+        let Some(beneath) = owner.and_then(|index| index.checked_sub(1)) else { return Value::NIL };
+        if self.stack.frames[beneath].kind == Kind::Code {
+            self.leave_frame(beneath, true);
+        }
+        let owner = self.stack.frames.iter().rposition(|frame| frame.is_activation() && frame.block == call);
+        let sender = owner.map_or(Value::NIL, |index| self.stack.frames[index - 1].locals);
+        self.heap.record_set(call, crate::block::call::SENDER, sender);
+        sender
+    }
+
+    /// The tree frame of a context, its values appended; or the value that is on its way.
+    fn frame_of(
+        &mut self,
+        context: &Context,
+        code: &Frame,
+        locals: Value,
+        base: usize,
+        values: &mut Vec<Value>,
+    ) -> Result<Frame, Value> {
+        let registers = code.base as usize;
+        let value_of = |vm: &Vm, source: &Source| match source {
+            Source::Register(register) => vm.stack.values[registers + *register as usize],
+            Source::Constant(value) => *value,
+            Source::Locals => locals,
+        };
+        Ok(match context {
+            Context::Deliver { value } => return Err(value_of(self, value)),
+            Context::Ready { message, target } => {
+                let target = value_of(self, target);
+                let mut frame = Frame::chain(*message, locals, locals, base);
+                frame.target = target;
+                frame
+            }
+            Context::Result { message } => {
+                let mut frame = Frame::chain(*message, locals, locals, base);
+                frame.phase = Phase::Result;
+                frame
+            }
+            Context::Native { native, message, step, target, values: state } => {
+                values.extend(state.iter().map(|source| value_of(self, source).or_nil()));
+                let mut frame = Frame::native(*native, *message, value_of(self, target), locals, base);
+                frame.phase = Phase::Step(*step);
+                frame
+            }
+            Context::Argument { message, target, done } => {
+                let target = value_of(self, target);
+                let mut frame = Frame::chain(*message, locals, locals, base);
+                frame.target = target;
+                let name = message::name(&self.heap, *message);
+                if let Some(found) = self.look_up(target, name)
+                    && let Some(callee) = found.value.as_handle()
+                {
+                    frame.phase = Phase::Argument;
+                    frame.callee = callee;
+                    frame.holder = found.holder;
+                    values.push(found.target);
+                    values.extend(done.iter().map(|source| value_of(self, source)));
+                }
+                frame
+            }
+        })
+    }
+}
+
+/// The contexts of a state, innermost first. A frame that waits is past sending: it waits for the result.
+fn contexts_of(unit: &Unit, state: StateId, waits: bool) -> Vec<Context> {
+    let mut contexts = Vec::new();
+    let mut next = Some(state);
+    while let Some(id) = next {
+        let State { context, parent } = &unit.states[id.0 as usize];
+        contexts.push(context.clone());
+        next = *parent;
+    }
+    if waits && let Some(first) = contexts.first_mut() {
+        match first {
+            Context::Ready { message, .. } | Context::Argument { message, .. } => {
+                *first = Context::Result { message: *message }
+            }
+            _ => {}
+        }
+    }
+    contexts
+}

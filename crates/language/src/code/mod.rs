@@ -1,0 +1,252 @@
+//! Compiled code: a disposable cache of message trees as register instructions. Messages stay the truth.
+//!
+//! A block's body becomes a `Unit` whose locals live in registers. Whatever the code does not cover (a lazy primitive,
+//! a block that closes over its locals, a value of an unexpected kind, an inspector) makes the frame *leave* the code:
+//! its state becomes tree frames with a real Locals object, and it goes on there. A message that changes leaves every
+//! frame of the units made from it, in the middle of its own call too.
+//!
+//! - `compile`, `control`: trees to instructions; `state`: what each instruction means in the tree
+//! - `execute`: the loop; `send`, `site`: calls and what they remember; `leave`: back to the tree
+
+pub mod compile;
+mod control;
+mod execute;
+mod instruction;
+mod leave;
+mod send;
+pub mod site;
+pub mod state;
+
+use crate::block::field;
+use crate::vm::Vm;
+use instruction::Instruction;
+use object::{Handle, Symbol, Value, flag};
+use rustc_hash::{FxHashMap, FxHashSet};
+use site::Site;
+use state::{State, StateId};
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// The code of one block's body.
+pub struct Unit {
+    pub code: Vec<Instruction>,
+    /// For each instruction, where the tree would be before it.
+    pub states_at: Vec<StateId>,
+    pub states: Vec<State>,
+    /// For each instruction, the message it stands for.
+    pub messages_at: Vec<Handle>,
+    pub sites: Vec<Site>,
+    /// Names of registers 1 and on: arguments, then locals.
+    pub names: Vec<Symbol>,
+    pub argument_count: usize,
+    pub registers: usize,
+    pub body: Handle,
+    /// Messages it was made from.
+    pub messages: Vec<Handle>,
+    pub valid: Cell<bool>,
+    /// Whether it ran since the last collection.
+    pub used: Cell<bool>,
+}
+
+impl Unit {
+    /// Names every object that the code refers to.
+    fn trace(&self, visit: &mut dyn FnMut(Value)) {
+        visit(Value::object(self.body));
+        self.code.iter().for_each(|instruction| visit(instruction.value));
+        self.messages.iter().chain(&self.names).for_each(|&handle| visit(Value::object(handle)));
+        for site in &self.sites {
+            [site.name, site.message].into_iter().for_each(|handle| visit(Value::object(handle)));
+        }
+        for state in &self.states {
+            state.trace(visit);
+        }
+    }
+}
+
+/// All units of a machine.
+#[derive(Default)]
+pub struct Units {
+    table: Vec<Option<Rc<Unit>>>,
+    free: Vec<u32>,
+    /// By body message; none for what is not worth compiling.
+    by_body: FxHashMap<Handle, Option<u32>>,
+    by_message: FxHashMap<Handle, Vec<u32>>,
+    /// Messages whose receivers turned out not to be what the code assumed.
+    pub surprises: FxHashSet<Handle>,
+    /// Names that the program gave another meaning in Locals or Number.
+    pub redefined: FxHashSet<Symbol>,
+    /// Off: every block runs as a tree. For tests that compare both.
+    pub disabled: bool,
+}
+
+impl Units {
+    #[inline(always)]
+    pub fn get(&self, id: u32) -> Option<&Rc<Unit>> {
+        self.table[id as usize].as_ref()
+    }
+
+    fn add(&mut self, unit: Unit) -> u32 {
+        let id = self.free.pop().unwrap_or_else(|| {
+            self.table.push(None);
+            self.table.len() as u32 - 1
+        });
+        for &message in &unit.messages {
+            self.by_message.entry(message).or_default().push(id);
+        }
+        self.by_body.insert(unit.body, Some(id));
+        self.table[id as usize] = Some(Rc::new(unit));
+        id
+    }
+
+    /// Forgets a unit. Its frames must have left it.
+    fn remove(&mut self, id: u32) {
+        let Some(unit) = self.table[id as usize].take() else { return };
+        unit.valid.set(false);
+        if self.by_body.get(&unit.body) == Some(&Some(id)) {
+            self.by_body.remove(&unit.body);
+        }
+        for message in &unit.messages {
+            if let Some(ids) = self.by_message.get_mut(message) {
+                ids.retain(|&each| each != id);
+                if ids.is_empty() {
+                    self.by_message.remove(message);
+                }
+            }
+        }
+        self.free.push(id);
+    }
+
+    pub fn trace(&self, visit: &mut dyn FnMut(Value)) {
+        self.table.iter().flatten().for_each(|unit| unit.trace(visit));
+    }
+
+    fn ids(&self) -> Vec<u32> {
+        (0..self.table.len() as u32).filter(|&id| self.table[id as usize].is_some()).collect()
+    }
+}
+
+impl Vm {
+    /// The unit of a block, compiled if it is worth it. None: evaluate the tree.
+    pub(crate) fn unit_of(&mut self, block: Handle) -> Option<u32> {
+        let record = self.heap.record(block);
+        let body = record[field::MESSAGE].as_handle()?;
+        let argument_names = &record[field::ARGUMENT_NAMES..];
+        match self.units.by_body.get(&body) {
+            Some(None) => return None,
+            Some(&Some(id)) => {
+                let unit = self.units.get(id)?;
+                let same = unit.argument_count == argument_names.len()
+                    && unit.names.iter().zip(argument_names).all(|(&name, &value)| value == Value::object(name));
+                // The same body under other argument names is rare enough to be left to the tree.
+                return same.then_some(id);
+            }
+            None => {}
+        }
+        if self.units.disabled {
+            return None;
+        }
+        let names: Vec<Symbol> = argument_names.iter().filter_map(|name| name.as_handle()).collect();
+        match compile::compile(self, body, &names) {
+            Some(unit) => {
+                for &message in &unit.messages {
+                    self.heap.set_flag(message, flag::COMPILED, true);
+                }
+                Some(self.units.add(unit))
+            }
+            None => {
+                self.units.by_body.insert(body, None);
+                None
+            }
+        }
+    }
+
+    /// Makes all frames leave a unit, then forgets it.
+    pub(crate) fn discard_unit(&mut self, id: u32) {
+        self.leave_unit(id);
+        self.units.remove(id);
+        // Sites that know its id must look again.
+        self.heap.renew_epoch();
+    }
+
+    pub(crate) fn discard_all_units(&mut self) {
+        for id in self.units.ids() {
+            self.discard_unit(id);
+        }
+        self.units.by_body.clear();
+    }
+
+    /// Called before a message changes in a way that evaluation can notice.
+    pub(crate) fn message_changing(&mut self, message: Handle) {
+        if !self.heap.object(message).has(flag::COMPILED) {
+            // A body that was found not worth compiling may be now.
+            self.units.by_body.remove(&message);
+            return;
+        }
+        for id in self.units.by_message.get(&message).cloned().unwrap_or_default() {
+            self.discard_unit(id);
+        }
+        self.heap.set_flag(message, flag::COMPILED, false);
+        self.units.by_body.remove(&message);
+    }
+
+    /// Called when Locals or Number get another meaning for a name that code may have built in.
+    pub(crate) fn meaning_changed(&mut self, name: Symbol) {
+        if self.units.redefined.insert(name) {
+            self.discard_all_units();
+        }
+    }
+
+    /// Before a collection: units that did not run since the last one go; the rest are roots.
+    pub(crate) fn drop_idle_units(&mut self) {
+        self.heap.renew_epoch();
+        for id in self.units.ids() {
+            let idle = self.units.get(id).is_some_and(|unit| !unit.used.replace(false));
+            if idle && !self.is_running(id) {
+                self.units.remove(id);
+            }
+        }
+        let units = &self.units;
+        let live: FxHashSet<Handle> = units.by_message.keys().copied().collect();
+        self.units.surprises.retain(|message| live.contains(message));
+        self.units.by_body.retain(|_, id| id.is_some());
+    }
+
+    /// After a collection that freed shapes: their ids may come again.
+    pub(crate) fn forget_shapes(&mut self) {
+        for unit in self.units.table.iter().flatten() {
+            for site in &unit.sites {
+                site.forget();
+            }
+        }
+    }
+
+    /// The message that a code frame waits for, for traces.
+    pub(crate) fn code_message(&self, unit: u32, place: u32) -> Option<Handle> {
+        let unit = self.units.get(unit)?;
+        unit.messages_at.get((place as usize).checked_sub(1)?).copied()
+    }
+}
+
+impl State {
+    fn trace(&self, visit: &mut dyn FnMut(Value)) {
+        use state::{Context, Source};
+        let mut source = |source: &Source| {
+            if let Source::Constant(value) = source {
+                visit(*value);
+            }
+        };
+        match &self.context {
+            Context::Ready { target, .. } => source(target),
+            Context::Argument { target, done, .. } => {
+                source(target);
+                done.iter().for_each(source);
+            }
+            Context::Native { target, values, .. } => {
+                source(target);
+                values.iter().for_each(source);
+            }
+            Context::Deliver { value } => source(value),
+            Context::Result { .. } => {}
+        }
+    }
+}

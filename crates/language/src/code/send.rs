@@ -1,0 +1,322 @@
+//! Calls from compiled code: what a name leads to, remembered at the site, and the frames of callees.
+
+use super::Unit;
+use super::instruction::{Instruction, Op};
+use super::site::{Callee, Known, Site};
+use crate::block::field;
+use crate::machine::evaluate::Found;
+use crate::machine::frame::{Frame, Kind, Phase, frame_flag};
+use crate::primitives::{Args, Eagerness};
+use crate::signal::{Outcome, Signal};
+use crate::vm::Vm;
+use object::{Data, Handle, Kind as ObjectKind, Symbol, Value, flag};
+
+/// What a lookup means for code.
+enum Answer {
+    /// The slot's value, as it is.
+    Plain(Value),
+    /// Something to call, for this receiver.
+    Callee(Handle, Value),
+    /// Only the tree can do this.
+    Tree,
+}
+
+impl Vm {
+    /// A send whose site had no answer: looks it up, remembers it, and goes on.
+    pub(super) fn send_from_code(&mut self, unit: &Unit, instruction: Instruction, base: usize) -> Option<Outcome> {
+        let site = &unit.sites[instruction.x as usize];
+        match self.resolve(site, instruction, base) {
+            Answer::Plain(value) => {
+                self.stack.values[base + instruction.a as usize] = value;
+                None
+            }
+            Answer::Callee(_, target) => self.invoke_known(unit, instruction, target, base),
+            Answer::Tree => Some(self.leave_code(instruction)),
+        }
+    }
+
+    /// As above, before the arguments are evaluated.
+    pub(super) fn find_from_code(&mut self, unit: &Unit, instruction: Instruction, base: usize) -> Option<Outcome> {
+        let site = &unit.sites[instruction.x as usize];
+        let first = base + instruction.a as usize;
+        match self.resolve(site, instruction, base) {
+            Answer::Plain(value) => {
+                self.stack.values[first] = value;
+                let end = instruction.value.as_number().unwrap_or(0.0) as u32;
+                self.top().phase = Phase::Step(end);
+                None
+            }
+            Answer::Callee(callee, target) => {
+                self.stack.values[first] = Value::object(callee);
+                self.stack.values[first + 1] = target;
+                None
+            }
+            Answer::Tree => Some(self.leave_code(instruction)),
+        }
+    }
+
+    fn resolve(&mut self, site: &Site, instruction: Instruction, base: usize) -> Answer {
+        let count = instruction.c as usize;
+        let to_self = matches!(instruction.op, Op::SendSelf | Op::FindSelf);
+        let receiver = if to_self { 0 } else { instruction.b as usize };
+        let target = self.stack.values[base + receiver];
+        let from_locals = if to_self { self.heap.find(self.protos.locals, site.name) } else { None };
+        let found = match from_locals {
+            // What Locals answer themselves concerns the locals, unless it asks for nothing of its receiver.
+            Some(_) if !self.is_context_free(site.name) => return Answer::Tree,
+            Some(place) => Found { value: self.heap.value_at(place), holder: place.holder, target },
+            None => match self.look_up(target, site.name) {
+                Some(found) => found,
+                None => return Answer::Tree,
+            },
+        };
+        let handle = self.handle_of(target);
+        if found.target == target {
+            let shape = self.heap.shape(handle);
+            let index = self.heap.own_slot_index(found.holder, site.name).unwrap_or(0) as u32;
+            let known = if found.holder == handle { Known::Own } else { Known::Inherited };
+            site.learn(shape, self.heap.epoch(), known, index, found.holder);
+        } else {
+            site.forget();
+            site.holder.set(found.holder);
+        }
+        self.classify(site, found, count)
+    }
+
+    fn is_context_free(&self, name: Symbol) -> bool {
+        matches!(&*self.heap.symbol_text(name), "list" | "write" | "-")
+    }
+
+    /// What the value does when it is looked up, remembered for the next time.
+    fn classify(&mut self, site: &Site, found: Found, count: usize) -> Answer {
+        let Some(callee) = found.value.as_handle() else { return Answer::Plain(found.value) };
+        let object = self.heap.object(callee);
+        if !object.has(flag::ACTIVATABLE) {
+            return Answer::Plain(found.value);
+        }
+        let known = match (object.kind(), object.data()) {
+            (ObjectKind::Primitive, Data::Primitive(index)) => match self.primitives[*index as usize].eagerness {
+                Eagerness::Eager(most) if count <= most as usize => Callee::Primitive(*index),
+                _ => return Answer::Tree,
+            },
+            (ObjectKind::Block, Data::Record(fields)) => {
+                if fields.len() - field::ARGUMENT_NAMES < count || fields[field::PASSES_STOPS].is_true() {
+                    return Answer::Tree;
+                }
+                match self.unit_of(callee) {
+                    Some(unit) => Callee::Code(unit),
+                    None => return Answer::Tree,
+                }
+            }
+            _ => return Answer::Tree,
+        };
+        site.value.set(callee);
+        site.callee.set(known);
+        Answer::Callee(callee, found.target)
+    }
+
+    /// Calls what the site knows, its arguments in the registers behind `a + 1`.
+    pub(super) fn invoke_known(
+        &mut self,
+        unit: &Unit,
+        instruction: Instruction,
+        target: Value,
+        base: usize,
+    ) -> Option<Outcome> {
+        let site = &unit.sites[instruction.x as usize];
+        let first = base + instruction.a as usize;
+        match site.callee.get() {
+            Callee::Primitive(index) => self.call_primitive(index, site, instruction, target, first),
+            Callee::Code(callee) => {
+                self.stack.values[first + 1] = target;
+                let block = site.value.get();
+                self.enter_unit(
+                    callee,
+                    block,
+                    target,
+                    site.message,
+                    site.holder.get(),
+                    first + 1,
+                    instruction.c as usize,
+                )
+            }
+        }
+    }
+
+    /// Calls what `Find` found, whatever happened to the site while the arguments were evaluated.
+    pub(super) fn call_from_code(&mut self, unit: &Unit, instruction: Instruction, base: usize) -> Option<Outcome> {
+        let site = &unit.sites[instruction.x as usize];
+        let first = base + instruction.a as usize;
+        let (callee, target) = (self.stack.values[first], self.stack.values[first + 1]);
+        if callee.as_handle() == Some(site.value.get()) {
+            return self.invoke_known(unit, instruction, target, base);
+        }
+        let (Some(handle), count) = (callee.as_handle(), instruction.c as usize) else {
+            return Some(self.leave_code(instruction));
+        };
+        let holder = self.holder_of_callee(target, site.name, callee);
+        site.forget();
+        site.holder.set(holder);
+        match self.classify(site, Found { value: callee, holder, target }, count) {
+            Answer::Callee(found, _) if found == handle => self.invoke_known(unit, instruction, target, base),
+            _ => Some(self.leave_code(instruction)),
+        }
+    }
+
+    /// Who has the slot that a callee came from.
+    pub(super) fn holder_of_callee(&mut self, target: Value, name: Symbol, callee: Value) -> Handle {
+        match self.look_up(target, name) {
+            Some(found) if found.value == callee => found.holder,
+            _ => self.handle_of(target),
+        }
+    }
+
+    fn call_primitive(
+        &mut self,
+        index: u32,
+        site: &Site,
+        instruction: Instruction,
+        target: Value,
+        first: usize,
+    ) -> Option<Outcome> {
+        let function = self.primitives[index as usize].function.clone();
+        let args = Args {
+            target,
+            at: first + 2,
+            count: instruction.c as usize,
+            message: site.message,
+            locals: Value::ABSENT,
+            holder: site.holder.get(),
+        };
+        match function.call(self, args) {
+            Ok(value) => {
+                // What it did may have made this frame leave the code.
+                if self.top().kind != Kind::Code {
+                    return Some(Ok(value));
+                }
+                self.stack.values[first] = value;
+                match self.safepoint() {
+                    Ok(()) => None,
+                    Err(signal) => Some(Err(signal)),
+                }
+            }
+            Err(Signal::Reify) => Some(self.leave_code(instruction)),
+            Err(signal) => Some(Err(signal)),
+        }
+    }
+
+    /// Pushes the frame of a unit whose receiver is at `at` and whose arguments follow.
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn enter_unit(
+        &mut self,
+        id: u32,
+        block: Handle,
+        target: Value,
+        message: Handle,
+        holder: Handle,
+        at: usize,
+        count: usize,
+    ) -> Option<Outcome> {
+        if self.stack.depth >= self.limits.depth {
+            return Some(Err(self.raise_too_deep()));
+        }
+        let Some(unit) = self.units.get(id) else { return Some(Err(Signal::Entered)) };
+        let (registers, argument_count, names) = (unit.registers, unit.argument_count, unit.names.len());
+        let end = at + registers;
+        if self.stack.values.len() < end {
+            self.stack.values.resize(end, Value::ABSENT);
+        }
+        let values = &mut self.stack.values;
+        let scope = self.heap.record(block)[field::SCOPE];
+        if !scope.is_nil() {
+            values[at] = scope;
+        }
+        for index in count..argument_count {
+            values[at + 1 + index] = Value::NIL;
+        }
+        for index in argument_count..names {
+            values[at + 1 + index] = Value::ABSENT;
+        }
+        let mut frame = Frame::chain(message, target, Value::ABSENT, at);
+        frame.kind = Kind::Code;
+        frame.phase = Phase::Step(0);
+        frame.flags = frame_flag::ACTIVATION;
+        frame.unit = id;
+        frame.holder = holder;
+        frame.block = block;
+        self.stack.frames.push(frame);
+        self.stack.depth += 1;
+        None
+    }
+
+    /// A write whose site does not know the receiver's shape.
+    pub(super) fn write_from_code(&mut self, unit: &Unit, instruction: Instruction, base: usize) -> Option<Outcome> {
+        let site = &unit.sites[instruction.x as usize];
+        let target = self.stack.values[base + instruction.b as usize];
+        let value = self.stack.values[base + instruction.c as usize];
+        let updates = instruction.op == Op::UpdateSlot;
+        let method = if updates { self.names.update_slot } else { self.names.set_slot };
+        let Some(handle) = target.as_handle() else { return Some(self.leave_code(instruction)) };
+        let plain = self.heap.own_slot(self.protos.object, method);
+        let meant = self.look_up(target, method).map(|found| found.value);
+        let is_symbol = self.heap.object(handle).has(flag::SYMBOL);
+        let found = self.heap.find(handle, site.name);
+        if meant != plain || is_symbol || self.is_watched(handle) || (updates && found.is_none()) {
+            return Some(self.leave_code(instruction));
+        }
+        let (shape, epoch) = (self.heap.shape(handle), self.heap.epoch());
+        match self.heap.own_slot_index(handle, site.name) {
+            Some(index) => site.learn(shape, epoch, Known::Own, index as u32, handle),
+            None => {
+                let next = self.heap.shape_with_slot(shape, site.name);
+                // An owned shape is renewed by the write itself, so there is nothing to remember.
+                if self.heap.shapes().get(next).owned {
+                    self.heap.add_slot(handle, next, site.name, value);
+                    return None;
+                }
+                site.learn(shape, epoch, Known::Adds, 0, handle);
+                site.next.set(next);
+            }
+        }
+        self.put_slot(handle, site.name, value);
+        None
+    }
+
+    /// `name = value` for a name that is no local.
+    pub(super) fn update_from_code(&mut self, unit: &Unit, instruction: Instruction, base: usize) -> Option<Outcome> {
+        let site = &unit.sites[instruction.x as usize];
+        let mut target = self.stack.values[base];
+        let value = self.stack.values[base + instruction.c as usize];
+        while let Some(handle) = target.as_handle()
+            && self.heap.kind(handle) == ObjectKind::Locals
+            && self.heap.find(handle, site.name).is_none()
+        {
+            match self.heap.own_slot(handle, self.names.self_) {
+                Some(next) if next != target => target = next,
+                _ => return Some(self.leave_code(instruction)),
+            }
+        }
+        let Some(handle) = target.as_handle() else { return Some(self.leave_code(instruction)) };
+        let is_locals = self.heap.kind(handle) == ObjectKind::Locals;
+        let plain = self.heap.own_slot(self.protos.object, self.names.update_slot);
+        let meant = self.look_up(target, self.names.update_slot).map(|found| found.value);
+        let is_found = self.heap.find(handle, site.name).is_some();
+        if !is_found || self.is_watched(handle) || (!is_locals && meant != plain) {
+            return Some(self.leave_code(instruction));
+        }
+        self.put_slot(handle, site.name, value);
+        None
+    }
+
+    /// Objects whose slots code may have built in: writing them takes the long way.
+    #[inline]
+    pub(crate) fn is_watched(&self, handle: Handle) -> bool {
+        handle == self.protos.locals || handle == self.protos.number || handle == self.protos.list
+    }
+
+    #[cold]
+    pub(crate) fn raise_too_deep(&mut self) -> Signal {
+        let limit = self.limits.depth;
+        self.raise(format!("calls nested too deeply: the depth limit is {limit}"))
+    }
+}

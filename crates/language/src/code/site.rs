@@ -1,0 +1,75 @@
+//! Sites: what one place in the code learnt about the objects it met.
+
+use object::{Handle, ShapeId, Symbol};
+use std::cell::Cell;
+
+/// What a name led to, for receivers of one shape.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Known {
+    /// A slot of the receiver itself.
+    Own,
+    /// A slot of `holder`.
+    Inherited,
+    /// Writing adds a slot: the receiver's shape becomes `next`.
+    Adds,
+}
+
+/// What the value last found does when it is looked up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Callee {
+    Primitive(u32),
+    Code(u32),
+}
+
+#[derive(Debug)]
+pub struct Site {
+    pub name: Symbol,
+    pub message: Handle,
+    pub shape: Cell<ShapeId>,
+    pub epoch: Cell<u32>,
+    pub known: Cell<Known>,
+    pub index: Cell<u32>,
+    pub holder: Cell<Handle>,
+    pub next: Cell<ShapeId>,
+    /// The activatable value last found, and what it does.
+    pub value: Cell<Handle>,
+    pub callee: Cell<Callee>,
+}
+
+/// No object has this shape.
+const NO_SHAPE: ShapeId = ShapeId(u32::MAX);
+/// No activatable value has this handle: it is nil's.
+const NO_VALUE: Handle = Handle(0);
+
+impl Site {
+    pub fn new(name: Symbol, message: Handle) -> Site {
+        Site {
+            name,
+            message,
+            shape: Cell::new(NO_SHAPE),
+            epoch: Cell::new(0),
+            known: Cell::new(Known::Own),
+            index: Cell::new(0),
+            holder: Cell::new(NO_VALUE),
+            next: Cell::new(NO_SHAPE),
+            value: Cell::new(NO_VALUE),
+            callee: Cell::new(Callee::Primitive(0)),
+        }
+    }
+
+    /// Forgets shapes and units, whose ids may be used again.
+    pub fn forget(&self) {
+        self.shape.set(NO_SHAPE);
+        self.value.set(NO_VALUE);
+    }
+
+    /// Remembers where receivers of this shape have the name.
+    pub fn learn(&self, shape: ShapeId, epoch: u32, known: Known, index: u32, holder: Handle) {
+        self.shape.set(shape);
+        self.epoch.set(epoch);
+        self.known.set(known);
+        self.index.set(index);
+        self.holder.set(holder);
+        self.value.set(NO_VALUE);
+    }
+}
