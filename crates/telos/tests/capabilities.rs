@@ -87,7 +87,10 @@ fn commands_run_with_the_program_s_environment() {
     assert_eq!(eval("System setEnvironmentVariable(\"A\", \"b\"); System system(\"echo $A\"); nil").ok(), "b\n");
     assert_eq!(eval("System system(\"exit 3\")").ok(), "3\n");
     assert_eq!(eval("System runCommand(\"echo out\") stdout").ok(), "out\n\n");
-    assert_eq!(eval("f := File clone popen(\"echo a; exit 2\"); l := f readLine; f close; list(l, f exitStatus)").ok(), "list(\"a\", 2)\n");
+    assert_eq!(
+        eval("f := File clone popen(\"echo a; exit 2\"); l := f readLine; f close; list(l, f exitStatus)").ok(),
+        "list(\"a\", 2)\n"
+    );
     assert_eq!(eval("write(\"first \"); System system(\"echo second\"); nil").ok(), "first second\n");
     assert_eq!(eval("System getEnvironmentVariable(\"no such=\")").ok(), "");
 }
@@ -105,7 +108,8 @@ fn dates_know_the_calendar() {
 
 #[test]
 fn the_local_zone_is_the_host_s() {
-    let mut command = common::command(Path::new("."), &["eval", "Date clone fromNumber(1247659200) asString(\"%H %Z\")"]);
+    let mut command =
+        common::command(Path::new("."), &["eval", "Date clone fromNumber(1247659200) asString(\"%H %Z\")"]);
     let ended = command.env("TZ", "Europe/Berlin").output().unwrap();
     let text = String::from_utf8_lossy(&ended.stdout).into_owned();
     // A machine without zone files knows UTC only.

@@ -23,7 +23,7 @@ fn eval_speaks_json() {
     let json: serde_json::Value = serde_json::from_str(&error.output).unwrap();
     assert_eq!(json["output"], "hi");
     assert_eq!(json["error"]["hint"], "did you mean 'append'?");
-    assert_eq!(json["error"]["stack"][0]["column"], 18);
+    assert_eq!(json["error"]["stack"][0]["column"], 19);
     let halted = telos(&["eval", "--json", "--fuel", "1000", "loop(nil)"]);
     assert_eq!(halted.code, Some(122));
     assert!(halted.output.contains("\"type\":\"halted\""), "{halted:?}");

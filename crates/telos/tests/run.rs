@@ -78,11 +78,8 @@ fn the_same_fuel_stops_at_the_same_message() {
 fn output_that_nobody_reads_ends_the_program_quietly() {
     let directory = tempdir().unwrap();
     write(directory.path(), "a.io", "i := 0; loop(i = i + 1; i println)");
-    let mut child = command(directory.path(), &["run", "a.io"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child =
+        command(directory.path(), &["run", "a.io"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut first = [0; 2];
     child.stdout.take().unwrap().read_exact(&mut first).unwrap();
     let ended = child.wait_with_output().unwrap();
