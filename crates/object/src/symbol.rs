@@ -11,16 +11,30 @@ use std::hash::Hasher;
 
 #[derive(Default)]
 pub struct SymbolTable {
-    table: HashTable<Symbol>,
+    /// Each symbol with its hash: growing the table, and most comparisons, need not look at the object.
+    table: HashTable<Entry>,
     /// The shape of a clone of the Sequence proto, once there is one.
     shape: Option<ShapeId>,
 }
 
+#[derive(Clone, Copy)]
+struct Entry {
+    hash: u32,
+    symbol: Symbol,
+}
+
+/// The table wants 64 bits of which it uses the upper and the lower ones.
+#[inline(always)]
+fn spread(hash: u32) -> u64 {
+    (hash as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
 #[inline]
-fn hash_of(bytes: &[u8]) -> u64 {
+fn hash_of(bytes: &[u8]) -> u32 {
     let mut hasher = FxHasher::default();
     hasher.write(bytes);
-    hasher.finish()
+    let hash = hasher.finish();
+    (hash ^ (hash >> 32)) as u32
 }
 
 fn sequence_of(objects: &[Object], symbol: Symbol) -> &Sequence {
@@ -29,10 +43,6 @@ fn sequence_of(objects: &[Object], symbol: Symbol) -> &Sequence {
         Data::Sequence(sequence) => sequence,
         _ => &EMPTY,
     }
-}
-
-fn bytes_of(objects: &[Object], symbol: Symbol) -> &[u8] {
-    sequence_of(objects, symbol).as_bytes()
 }
 
 /// Whether two sequences are one symbol: the same bytes with the same meaning. Bytes of text need not say whether they
@@ -47,8 +57,8 @@ impl Heap {
     /// Symbols made from now on have this shape: a clone of the Sequence proto.
     pub fn set_symbol_shape(&mut self, shape: ShapeId) {
         self.symbols.shape = Some(shape);
-        for &symbol in &self.symbols.table {
-            self.objects[symbol.0 as usize].shape = shape;
+        for entry in &self.symbols.table {
+            self.objects[entry.symbol.0 as usize].shape = shape;
         }
     }
 
@@ -68,9 +78,9 @@ impl Heap {
     pub fn intern_sequence(&mut self, sequence: Sequence) -> Symbol {
         let hash = hash_of(sequence.as_bytes());
         let objects = &self.objects;
-        let same = |&symbol: &Symbol| is_same(sequence_of(objects, symbol), &sequence);
-        match self.symbols.table.find(hash, same) {
-            Some(&symbol) => symbol,
+        let same = |entry: &Entry| entry.hash == hash && is_same(sequence_of(objects, entry.symbol), &sequence);
+        match self.symbols.table.find(spread(hash), same) {
+            Some(entry) => entry.symbol,
             None => self.add_symbol(sequence),
         }
     }
@@ -87,17 +97,20 @@ impl Heap {
         };
         let symbol = self.allocate(shape, Kind::Sequence, Data::Sequence(Box::new(sequence)));
         self.objects[symbol.0 as usize].flags |= flag::SYMBOL;
-        let objects = &self.objects;
-        self.symbols.table.insert_unique(hash, symbol, |&symbol| hash_of(bytes_of(objects, symbol)));
+        self.symbols.table.insert_unique(spread(hash), Entry { hash, symbol }, |entry| spread(entry.hash));
         symbol
     }
 
     fn find_ascii(&self, bytes: &[u8]) -> Option<Symbol> {
-        let same = |&symbol: &Symbol| {
-            let sequence = sequence_of(&self.objects, symbol);
-            sequence.as_bytes() == bytes && sequence.item_type() == ItemType::Uint8 && sequence.encoding().is_text()
+        let hash = hash_of(bytes);
+        let same = |entry: &Entry| {
+            let sequence = sequence_of(&self.objects, entry.symbol);
+            entry.hash == hash
+                && sequence.as_bytes() == bytes
+                && sequence.item_type() == ItemType::Uint8
+                && sequence.encoding().is_text()
         };
-        self.symbols.table.find(hash_of(bytes), same).copied()
+        self.symbols.table.find(spread(hash), same).map(|entry| entry.symbol)
     }
 
     /// The symbol with this text if there is one.
@@ -106,8 +119,9 @@ impl Heap {
             return self.find_ascii(text.as_bytes());
         }
         let wanted = Sequence::from(text).as_fixed_size_type();
-        let same = |&symbol: &Symbol| is_same(sequence_of(&self.objects, symbol), &wanted);
-        self.symbols.table.find(hash_of(wanted.as_bytes()), same).copied()
+        let hash = hash_of(wanted.as_bytes());
+        let same = |entry: &Entry| is_same(sequence_of(&self.objects, entry.symbol), &wanted);
+        self.symbols.table.find(spread(hash), same).map(|entry| entry.symbol)
     }
 
     /// The text of a symbol, for messages to people.
@@ -125,10 +139,10 @@ impl Heap {
 
     /// Every symbol, in no order that a program may rely on.
     pub fn symbols(&self) -> impl Iterator<Item = Symbol> + '_ {
-        self.symbols.table.iter().copied()
+        self.symbols.table.iter().map(|entry| entry.symbol)
     }
 
     pub(crate) fn sweep_symbols(&mut self, is_marked: impl Fn(Handle) -> bool) {
-        self.symbols.table.retain(|&mut symbol| is_marked(symbol));
+        self.symbols.table.retain(|entry| is_marked(entry.symbol));
     }
 }

@@ -33,8 +33,8 @@ impl Vm {
     }
 
     /// As leave_code; the message was sent to something the code did not expect, so next time it is a plain send.
-    pub(super) fn leave_surprised(&mut self, unit: &Unit, instruction: Instruction) -> Outcome {
-        let id = self.top().unit;
+    pub(super) fn leave_surprised(&mut self, instruction: Instruction) -> Outcome {
+        let (unit, id) = (self.running_unit(), self.top().unit);
         let Phase::Step(place) = self.top().phase else { return Err(Signal::Entered) };
         self.units.surprises.insert(unit.messages_at[place as usize - 1]);
         let outcome = self.leave_code(instruction);

@@ -1,11 +1,10 @@
 //! Calls from compiled code: what a name leads to, remembered at the site, and the frames of callees.
 
-use super::Unit;
 use super::instruction::{Instruction, Op};
 use super::site::{Callee, Known, Site};
 use crate::block::field;
 use crate::machine::evaluate::Found;
-use crate::machine::frame::{Frame, Kind, Phase, frame_flag};
+use crate::machine::frame::{Frame, Kind, Phase};
 use crate::primitives::{Args, Eagerness};
 use crate::signal::{Outcome, Signal};
 use crate::vm::Vm;
@@ -23,20 +22,22 @@ enum Answer {
 
 impl Vm {
     /// A send whose site had no answer: looks it up, remembers it, and goes on.
-    pub(super) fn send_from_code(&mut self, unit: &Unit, instruction: Instruction, base: usize) -> Option<Outcome> {
+    pub(super) fn send_from_code(&mut self, instruction: Instruction) -> Option<Outcome> {
+        let (unit, base) = (self.running_unit(), self.top().base as usize);
         let site = &unit.sites[instruction.x as usize];
         match self.resolve(site, instruction, base) {
             Answer::Plain(value) => {
                 self.stack.values[base + instruction.a as usize] = value;
                 None
             }
-            Answer::Callee(_, target) => self.invoke_known(unit, instruction, target, base),
+            Answer::Callee(_, target) => self.invoke_known(site, instruction, target, base),
             Answer::Tree => Some(self.leave_code(instruction)),
         }
     }
 
     /// As above, before the arguments are evaluated.
-    pub(super) fn find_from_code(&mut self, unit: &Unit, instruction: Instruction, base: usize) -> Option<Outcome> {
+    pub(super) fn find_from_code(&mut self, instruction: Instruction) -> Option<Outcome> {
+        let (unit, base) = (self.running_unit(), self.top().base as usize);
         let site = &unit.sites[instruction.x as usize];
         let first = base + instruction.a as usize;
         match self.resolve(site, instruction, base) {
@@ -95,16 +96,23 @@ impl Vm {
             return Answer::Plain(found.value);
         }
         let known = match (object.kind(), object.data()) {
-            (ObjectKind::Primitive, Data::Primitive(index)) => match self.primitives[*index as usize].eagerness {
-                Eagerness::Eager(most) if count <= most as usize => Callee::Primitive(*index),
-                _ => return Answer::Tree,
-            },
+            (ObjectKind::Primitive, Data::Primitive(index)) => {
+                let primitive = &self.primitives[*index as usize];
+                if primitive.eagerness == Eagerness::Lazy || count > primitive.eagerness.most() {
+                    return Answer::Tree;
+                }
+                match primitive.quick {
+                    Some(quick) => Callee::Quick(*index, quick),
+                    None => Callee::Primitive(*index),
+                }
+            }
             (ObjectKind::Block, Data::Record(fields)) => {
                 if fields.len() - field::ARGUMENT_NAMES < count || fields[field::PASSES_STOPS].is_true() {
                     return Answer::Tree;
                 }
+                let scope = fields[field::SCOPE];
                 match self.unit_of(callee) {
-                    Some(unit) => Callee::Code(unit),
+                    Some(unit) => Callee::Code(unit, scope),
                     None => return Answer::Tree,
                 }
             }
@@ -116,40 +124,26 @@ impl Vm {
     }
 
     /// Calls what the site knows, its arguments in the registers behind `a + 1`.
-    pub(super) fn invoke_known(
-        &mut self,
-        unit: &Unit,
-        instruction: Instruction,
-        target: Value,
-        base: usize,
-    ) -> Option<Outcome> {
-        let site = &unit.sites[instruction.x as usize];
+    fn invoke_known(&mut self, site: &Site, instruction: Instruction, target: Value, base: usize) -> Option<Outcome> {
         let first = base + instruction.a as usize;
         match site.callee.get() {
-            Callee::Primitive(index) => self.call_primitive(index, site, instruction, target, first),
-            Callee::Code(callee) => {
+            Callee::Primitive(index) | Callee::Quick(index, _) => self.call_primitive(instruction, index, target),
+            Callee::Code(callee, _) => {
                 self.stack.values[first + 1] = target;
-                let block = site.value.get();
-                self.enter_unit(
-                    callee,
-                    block,
-                    target,
-                    site.message,
-                    site.holder.get(),
-                    first + 1,
-                    instruction.c as usize,
-                )
+                let (block, holder) = (site.value.get(), site.holder.get());
+                self.enter_unit(callee, block, target, site.message, holder, first + 1, instruction.c as usize)
             }
         }
     }
 
     /// Calls what `Find` found, whatever happened to the site while the arguments were evaluated.
-    pub(super) fn call_from_code(&mut self, unit: &Unit, instruction: Instruction, base: usize) -> Option<Outcome> {
+    pub(super) fn call_from_code(&mut self, instruction: Instruction) -> Option<Outcome> {
+        let (unit, base) = (self.running_unit(), self.top().base as usize);
         let site = &unit.sites[instruction.x as usize];
         let first = base + instruction.a as usize;
         let (callee, target) = (self.stack.values[first], self.stack.values[first + 1]);
         if callee.as_handle() == Some(site.value.get()) {
-            return self.invoke_known(unit, instruction, target, base);
+            return self.invoke_known(site, instruction, target, base);
         }
         let (Some(handle), count) = (callee.as_handle(), instruction.c as usize) else {
             return Some(self.leave_code(instruction));
@@ -158,7 +152,7 @@ impl Vm {
         site.forget();
         site.holder.set(holder);
         match self.classify(site, Found { value: callee, holder, target }, count) {
-            Answer::Callee(found, _) if found == handle => self.invoke_known(unit, instruction, target, base),
+            Answer::Callee(found, _) if found == handle => self.invoke_known(site, instruction, target, base),
             _ => Some(self.leave_code(instruction)),
         }
     }
@@ -171,15 +165,13 @@ impl Vm {
         }
     }
 
-    fn call_primitive(
-        &mut self,
-        index: u32,
-        site: &Site,
-        instruction: Instruction,
-        target: Value,
-        first: usize,
-    ) -> Option<Outcome> {
-        let function = self.primitives[index as usize].function.clone();
+    /// Calls a primitive; the frame on top waits for its answer.
+    #[inline]
+    pub(super) fn call_primitive(&mut self, instruction: Instruction, index: u32, target: Value) -> Option<Outcome> {
+        let frame = self.stack.frames.last().expect("a running machine has a frame");
+        let first = frame.base as usize + instruction.a as usize;
+        let unit = self.units.get(frame.unit).expect("a frame's unit lives as long as it");
+        let site = &unit.sites[instruction.x as usize];
         let args = Args {
             target,
             at: first + 2,
@@ -188,6 +180,7 @@ impl Vm {
             locals: Value::ABSENT,
             holder: site.holder.get(),
         };
+        let function = self.primitives[index as usize].function.clone();
         match function.call(self, args) {
             Ok(value) => {
                 // What it did may have made this frame leave the code.
@@ -237,20 +230,14 @@ impl Vm {
         for index in argument_count..names {
             values[at + 1 + index] = Value::ABSENT;
         }
-        let mut frame = Frame::chain(message, target, Value::ABSENT, at);
-        frame.kind = Kind::Code;
-        frame.phase = Phase::Step(0);
-        frame.flags = frame_flag::ACTIVATION;
-        frame.unit = id;
-        frame.holder = holder;
-        frame.block = block;
-        self.stack.frames.push(frame);
+        self.stack.frames.push(Frame::code(id, message, block, holder, target, at));
         self.stack.depth += 1;
         None
     }
 
     /// A write whose site does not know the receiver's shape.
-    pub(super) fn write_from_code(&mut self, unit: &Unit, instruction: Instruction, base: usize) -> Option<Outcome> {
+    pub(super) fn write_from_code(&mut self, instruction: Instruction) -> Option<Outcome> {
+        let (unit, base) = (self.running_unit(), self.top().base as usize);
         let site = &unit.sites[instruction.x as usize];
         let target = self.stack.values[base + instruction.b as usize];
         let value = self.stack.values[base + instruction.c as usize];
@@ -283,7 +270,8 @@ impl Vm {
     }
 
     /// `name = value` for a name that is no local.
-    pub(super) fn update_from_code(&mut self, unit: &Unit, instruction: Instruction, base: usize) -> Option<Outcome> {
+    pub(super) fn update_from_code(&mut self, instruction: Instruction) -> Option<Outcome> {
+        let (unit, base) = (self.running_unit(), self.top().base as usize);
         let site = &unit.sites[instruction.x as usize];
         let mut target = self.stack.values[base];
         let value = self.stack.values[base + instruction.c as usize];

@@ -1,6 +1,7 @@
 //! Sites: what one place in the code learnt about the objects it met.
 
-use object::{Handle, ShapeId, Symbol};
+use crate::primitives::quick::Quick;
+use object::{Handle, ShapeId, Symbol, Value};
 use std::cell::Cell;
 
 /// What a name led to, for receivers of one shape.
@@ -15,13 +16,15 @@ pub enum Known {
 }
 
 /// What the value last found does when it is looked up.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy)]
 pub enum Callee {
     Primitive(u32),
-    Code(u32),
+    /// A primitive with a quick form.
+    Quick(u32, Quick),
+    /// A unit, and the scope of its block; nil for a method.
+    Code(u32, Value),
 }
 
-#[derive(Debug)]
 pub struct Site {
     pub name: Symbol,
     pub message: Handle,

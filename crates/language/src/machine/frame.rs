@@ -114,6 +114,25 @@ impl Frame {
         Frame { kind: Kind::Native(native), phase: Phase::Step(0), ..Frame::chain(message, target, locals, base) }
     }
 
+    /// An activation that runs as compiled code.
+    #[inline(always)]
+    pub fn code(unit: u32, message: Handle, block: Handle, holder: Handle, target: Value, base: usize) -> Frame {
+        Frame {
+            kind: Kind::Code,
+            phase: Phase::Step(0),
+            flags: frame_flag::ACTIVATION,
+            base: base as u32,
+            message,
+            callee: NOTHING,
+            holder,
+            block,
+            unit,
+            target,
+            start: Value::NIL,
+            locals: Value::ABSENT,
+        }
+    }
+
     pub fn host(base: usize) -> Frame {
         Frame { kind: Kind::Host, ..Frame::chain(NOTHING, Value::NIL, Value::NIL, base) }
     }

@@ -19,6 +19,7 @@ mod map;
 mod message;
 mod number;
 mod object;
+pub(crate) mod quick;
 mod regex;
 mod sequence;
 mod slots;
@@ -33,6 +34,7 @@ use crate::machine::frame::Native;
 use crate::signal::{Outcome, Signal, Stop};
 use crate::vm::Vm;
 use ::object::{Data, Handle, Kind, Value};
+use quick::Quick;
 use std::rc::Rc;
 
 pub type Plain = fn(&mut Vm, Args) -> Outcome;
@@ -85,6 +87,8 @@ pub struct Primitive {
     pub name: String,
     pub eagerness: Eagerness,
     pub function: Function,
+    /// The usual case, done with nothing but the heap.
+    pub(crate) quick: Option<Quick>,
 }
 
 /// A row of a prototype's table.
@@ -95,7 +99,7 @@ impl Vm {
     pub fn define(&mut self, object: Value, name: &str, eagerness: Eagerness, function: Function) {
         let Some(holder) = object.as_handle() else { return };
         let type_name = self.type_name(object);
-        self.primitives.push(Primitive { name: format!("{type_name} {name}"), eagerness, function });
+        self.primitives.push(Primitive { name: format!("{type_name} {name}"), eagerness, function, quick: None });
         let index = self.primitives.len() as u32 - 1;
         let proto = self.protos.primitive;
         let primitive = self.heap.clone_of(proto, Kind::Primitive, Data::Primitive(index));
@@ -139,6 +143,7 @@ pub fn install(vm: &mut Vm) {
     vm.define_table(protos.weak_link, collector::WEAK_LINK_TABLE);
     vm.define_table(protos.primitive, block::PRIMITIVE_TABLE);
     collector::install(vm);
+    quick::install(vm);
     date::install(vm);
     duration::install(vm);
     crate::host::install(vm);

@@ -179,8 +179,7 @@ fn new_block(vm: &mut Vm, args: &Args, closes_over: bool) -> Outcome {
 impl Vm {
     /// A method with this body.
     pub(crate) fn new_method(&mut self, body: Handle, argument_names: &[Handle]) -> Value {
-        let mut fields: object::ThinVec<Value> =
-            [Value::object(body), Value::NIL, Value::FALSE].into_iter().collect();
+        let mut fields: object::ThinVec<Value> = [Value::object(body), Value::NIL, Value::FALSE].into_iter().collect();
         fields.extend(argument_names.iter().map(|&name| Value::object(name)));
         let block = self.heap.clone_of(self.protos.block, Kind::Block, Data::Record(fields));
         self.set_activatable(block, true);
