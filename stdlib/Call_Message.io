@@ -85,8 +85,7 @@ Call do(
     //doc Call description Returns a line with the target's type, the message's name, file and line.
     description := method(
         receiver := self target
-        sent := getSlot("receiver") type .. " " .. self message name
-        sent alignLeft(36) .. " " .. self message label lastPathComponent .. " " .. self message lineNumber
+        self message descriptionFor(getSlot("receiver"))
     )
 )
 
@@ -100,6 +99,12 @@ Message do(
     //doc Message description Returns a line with the name, file and line of the message.
     description := method(
         self name alignLeft(36) .. self label lastPathComponent .. " " .. self lineNumber
+    )
+
+    //doc Message descriptionFor(receiver) Returns a line with the type of the receiver, and the name, file and line of the message.
+    descriptionFor := method(receiver,
+        sent := getSlot("receiver") type .. " " .. self name
+        sent alignLeft(36) .. " " .. self label lastPathComponent .. " " .. self lineNumber
     )
 
     //doc Message asStackEntry Returns a line with the file, line and name of the message.

@@ -1,7 +1,8 @@
 // Exception and Error: raising, catching, and resuming where a problem was signalled.
 //
 // Unwinding is the VM's: Exception rawRaise leaves for the nearest try, or ends the coroutine.
-// It notes in the exception where it was raised: coroutine, caughtMessage and stackEntries.
+// It notes in the exception where it was raised: coroutine, caughtMessage, stackMessages and
+// stackCalls.
 
 //metadoc Exception description What is raised when something goes wrong.
 Exception do(
@@ -22,8 +23,21 @@ Exception do(
     //doc Exception originalCall Returns the call that is to blame, if raiseFrom named one.
     originalCall ::= nil
 
+    //doc Exception stackMessages Returns a list of the messages under way at the time of raising, innermost first, or nil.
+    stackMessages ::= nil
+
+    // The messages that called the running methods, innermost first, each followed by its receiver.
+    stackCalls ::= nil
+
     //doc Exception stackEntries Returns a list of descriptions of the calls at the time of raising, innermost first.
-    stackEntries ::= nil
+    stackEntries := method(
+        entries := List clone
+        for(index, 0, if(stackCalls, stackCalls size, 0) - 2, 2,
+            receiver := stackCalls at(index + 1)
+            entries append(stackCalls at(index) descriptionFor(getSlot("receiver")))
+        )
+        entries
+    )
 
     //doc Exception raise(error, nestedException) Raises a new exception of the receiver's kind.
     raise := method(error, nestedException,
@@ -80,13 +94,14 @@ Exception do(
         lines := Sequence clone
         lines appendSeq("\n  ", self type, ": ", self error, "\n  ---------\n")
         if(caughtMessage, lines appendSeq("  ", caughtMessage description, "\n"))
-        blamedEntries foreach(entry, lines appendSeq("  ", entry, "\n"))
-        if(caughtMessage isNil and(blamedEntries isEmpty), lines appendSeq("  nothing on stack\n"))
+        entries := blamedEntries
+        entries foreach(entry, lines appendSeq("  ", entry, "\n"))
+        if(caughtMessage isNil and(entries isEmpty), lines appendSeq("  nothing on stack\n"))
         lines appendSeq("\n")
     )
 
     blamedEntries := method(
-        entries := if(stackEntries, stackEntries, List clone)
+        entries := stackEntries
         first := if(originalCall, entries indexOf(originalCall description), nil)
         if(first, entries slice(first), entries)
     )

@@ -150,14 +150,6 @@ Object do(
         nil isIdenticalTo(getSlot("self") contextWithSlot(name)) not
     )
 
-    //doc Object newSlot(name, value) Sets the slot and adds a setter, setName(value), that returns its receiver. Returns the value.
-    newSlot := method(name, value,
-        setter := "method(newValue, self setSlot(\"" .. name .. "\", getSlot(\"newValue\")); self)"
-        getSlot("self") setSlot(name, getSlot("value"))
-        getSlot("self") setSlot("set" .. name asCapitalized, Lobby doString(setter))
-        getSlot("value")
-    )
-
     //doc Object lazySlot(code) Returns a method that evaluates code once, when first asked, and leaves the value in its slot. With lazySlot(name, code) the method is put in the slot name and nil returned.
     lazySlot := method(
         named := call argCount > 1

@@ -66,6 +66,13 @@ impl Vm {
         self.run_message(root, target, target).map_err(|ended| self.describe(ended))
     }
 
+    /// Whether blocks are compiled, as they are unless told otherwise; or evaluated as the trees they are, which is
+    /// slower and must make no other difference. For tests that compare both.
+    pub fn set_compiling(&mut self, on: bool) {
+        self.units.disabled = !on;
+        self.discard_all_units();
+    }
+
     /// Sends a message with values for arguments.
     pub fn send(&mut self, target: Value, name: &str, arguments: &[Value]) -> Result<Value, Error> {
         let name = self.heap.intern(name);

@@ -42,6 +42,8 @@ names! {
     exception = "exception",
     result = "result",
     stack_messages = "stackMessages",
+    stack_calls = "stackCalls",
+    exception_label = "Exception.io",
     parent_coroutine = "parentCoroutine",
     run_target = "runTarget",
     run_locals = "runLocals",

@@ -276,13 +276,14 @@ impl Vm {
     /// Sends an exception object on its way, with where it happened written into it.
     #[cold]
     pub(crate) fn raise_object(&mut self, exception: Handle) -> Signal {
-        let messages = self.stack_messages();
+        let (messages, calls) = (self.stack_messages(), self.stack_calls());
         let first = messages.first().copied().unwrap_or(Value::NIL);
-        let messages = self.list(messages);
+        let (messages, calls) = (self.list(messages), self.list(calls));
         let coroutine = Value::object(self.current);
         self.heap.set_slot(exception, self.names.coroutine, coroutine);
         self.heap.set_slot(exception, self.names.caught_message, first);
         self.heap.set_slot(exception, self.names.stack_messages, messages);
+        self.heap.set_slot(exception, self.names.stack_calls, calls);
         Signal::Raise(Value::object(exception))
     }
 

@@ -613,6 +613,7 @@ impl Compiler<'_> {
                 self.place_quietly(value, base + 2 + index)?;
             }
             let op = if target.is_some() { Op::Send } else { Op::SendSelf };
+            self.about = message;
             self.emit(op, base, register, count as u8, site, Value::NIL)?;
             return Ok(Operand::Value(base as u8));
         }

@@ -2,7 +2,7 @@
 
 use super::Unit;
 use super::instruction::Instruction;
-use super::state::{Context, Source, State, StateId};
+use super::state::{Context, Source, State};
 use crate::machine::frame::{Frame, Kind, Phase, frame_flag};
 use crate::message;
 use crate::signal::{Outcome, Signal};
@@ -72,7 +72,7 @@ impl Vm {
         let unit = self.units.get(frame.unit).expect("a frame's unit lives as long as it").clone();
         let Phase::Step(place) = frame.phase else { return None };
         let place = if waits { place as usize - 1 } else { place as usize };
-        let contexts = contexts_of(&unit, unit.states_at[place], waits);
+        let contexts = contexts_of(&unit, place, waits);
         let locals = self.locals_of(&unit, &frame);
         let call = self.call_of(&frame, index);
         let mut made: Vec<Frame> = Vec::with_capacity(contexts.len());
@@ -207,10 +207,10 @@ impl Vm {
     }
 }
 
-/// The contexts of a state, innermost first. A frame that waits is past sending: it waits for the result.
-fn contexts_of(unit: &Unit, state: StateId, waits: bool) -> Vec<Context> {
+/// The contexts of a place, innermost first. A frame that waits is past sending: it waits for the result.
+fn contexts_of(unit: &Unit, place: usize, waits: bool) -> Vec<Context> {
     let mut contexts = Vec::new();
-    let mut next = Some(state);
+    let mut next = Some(unit.states_at[place]);
     while let Some(id) = next {
         let State { context, parent } = &unit.states[id.0 as usize];
         contexts.push(context.clone());
@@ -218,9 +218,9 @@ fn contexts_of(unit: &Unit, state: StateId, waits: bool) -> Vec<Context> {
     }
     if waits && let Some(first) = contexts.first_mut() {
         match first {
-            Context::Ready { message, .. } | Context::Argument { message, .. } => {
-                *first = Context::Result { message: *message }
-            }
+            // The tree would stand before the receiver, which the code only read; what was sent is the instruction's.
+            Context::Ready { .. } => *first = Context::Result { message: unit.messages_at[place] },
+            Context::Argument { message, .. } => *first = Context::Result { message: *message },
             _ => {}
         }
     }

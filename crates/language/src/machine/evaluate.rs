@@ -150,7 +150,7 @@ impl Vm {
                         let holder = found.holder;
                         function.call(self, Args { target: found.target, at, count: 0, message, locals, holder })
                     }
-                    Eagerness::Eager(most) => self.begin_arguments(found, callee, message, most as usize),
+                    eager => self.begin_arguments(found, callee, message, eager.most()),
                 }
             }
             (ObjectKind::Block, Data::Record(fields)) => {
@@ -208,10 +208,7 @@ impl Vm {
 
     fn most_arguments(&self, callee: Handle) -> usize {
         match self.heap.object(callee).data() {
-            Data::Primitive(index) => match self.primitives[*index as usize].eagerness {
-                Eagerness::Eager(most) => most as usize,
-                Eagerness::Lazy => 0,
-            },
+            Data::Primitive(index) => self.primitives[*index as usize].eagerness.most(),
             Data::Record(fields) => fields.len().saturating_sub(crate::block::field::ARGUMENT_NAMES),
             _ => 0,
         }

@@ -1,13 +1,14 @@
 //! The way out: stops, exceptions and halts pass the frames that they end. Owns who catches what.
 
 use super::frame::{Frame, Kind, Native, Phase};
+use crate::block::call;
 use crate::message;
 use crate::primitives::{Args, assigns, step_stop};
 use crate::signal::{Outcome, Signal, Stop};
 use crate::vm::Vm;
-use object::Value;
+use object::{Handle, Value};
 
-/// An exception keeps this many of the innermost messages, and as many of the outermost.
+/// An exception keeps this many of the innermost messages.
 const STACK_MESSAGES_MAX: usize = 64;
 
 impl Vm {
@@ -111,15 +112,30 @@ impl Vm {
         }
     }
 
-    /// The messages under way, innermost first.
+    /// The messages under way, innermost first, but for the library's own way of raising, which is nobody's mistake.
     pub(crate) fn stack_messages(&self) -> Vec<Value> {
-        let frames = &self.stack.frames;
         let message_of = |frame: &Frame| match (frame.kind, frame.phase) {
             (Kind::Code, Phase::Step(place)) => self.code_message(frame.unit, place),
-            (Kind::Chain, Phase::Argument | Phase::Result) => Some(frame.message),
+            (Kind::Chain, _) => Some(frame.message),
             _ => None,
         };
-        frames.iter().rev().filter_map(message_of).take(STACK_MESSAGES_MAX).map(Value::object).collect()
+        let messages = self.stack.frames.iter().rev().filter_map(message_of);
+        messages.skip_while(|&each| self.is_raising(each)).take(STACK_MESSAGES_MAX).map(Value::object).collect()
+    }
+
+    fn is_raising(&self, message: Handle) -> bool {
+        self.heap.record(message).get(message::field::LABEL) == Some(&Value::object(self.names.exception_label))
+    }
+
+    /// What the running blocks were called with, innermost first: message and receiver in turn.
+    pub(crate) fn stack_calls(&self) -> Vec<Value> {
+        let call_of = |frame: &Frame| match frame.kind {
+            Kind::Code => [Value::object(frame.message), frame.target],
+            _ => [call::MESSAGE, call::TARGET]
+                .map(|field| self.heap.record(frame.block).get(field).copied().unwrap_or(Value::NIL)),
+        };
+        let activations = self.stack.frames.iter().rev().filter(|frame| frame.is_activation());
+        activations.take(STACK_MESSAGES_MAX).flat_map(call_of).collect()
     }
 }
 

@@ -99,7 +99,7 @@ fn index(vm: &mut Vm, args: &Args, argument: usize) -> Result<usize, Signal> {
     let count = vm.heap.list(list).map_or(0, <[Value]>::len);
     match wrap(given, count) {
         Some(index) if index < count => Ok(index),
-        _ => Err(refuse(vm, args, &format!("was given the index {given}, outside of a List of {count}"))),
+        _ => Err(vm.raise("index out of bounds")),
     }
 }
 
@@ -143,7 +143,7 @@ fn at_insert(vm: &mut Vm, args: Args) -> Outcome {
             vm.heap.list_edit(list, |items| items.insert(at, value));
             Ok(args.target)
         }
-        _ => Err(refuse(vm, &args, &format!("was given the index {given}, outside of a List of {count}"))),
+        _ => Err(vm.raise("index out of bounds")),
     }
 }
 
@@ -154,7 +154,7 @@ fn remove_at(vm: &mut Vm, args: Args) -> Outcome {
     vm.charge(count / 64)?;
     match wrap(given, count) {
         Some(at) if at < count => Ok(vm.heap.list_edit(list, |items| items.remove(at)).unwrap_or(Value::NIL)),
-        _ => Ok(Value::NIL),
+        _ => Err(vm.raise("index out of bounds")),
     }
 }
 
@@ -270,6 +270,7 @@ fn slice(vm: &mut Vm, args: &Args) -> Result<Vec<Value>, Signal> {
 /// Lists compare by length, then item by item. Nested ones are walked with a work list.
 pub fn compare_lists(vm: &mut Vm, left: Value, right: Value) -> Result<Ordering, Signal> {
     let mut pending = vec![(left, right)];
+    let mut seen = rustc_hash::FxHashSet::default();
     while let Some((left, right)) = pending.pop() {
         if left == right {
             continue;
@@ -284,6 +285,10 @@ pub fn compare_lists(vm: &mut Vm, left: Value, right: Value) -> Result<Ordering,
         match lefts.len().cmp(&rights.len()) {
             Ordering::Equal => {}
             unequal => return Ok(unequal),
+        }
+        // Lists may contain themselves: a pair that is met again differs in nothing new.
+        if !seen.insert((left, right)) {
+            continue;
         }
         let pairs: Vec<(Value, Value)> = lefts.iter().copied().zip(rights.iter().copied()).rev().collect();
         vm.charge(pairs.len() / 8 + 1)?;

@@ -61,6 +61,17 @@ pub enum Eagerness {
     Eager(u8),
 }
 
+impl Eagerness {
+    /// How many arguments are evaluated at most.
+    pub fn most(self) -> usize {
+        match self {
+            Eagerness::Lazy => 0,
+            ALL => usize::MAX,
+            Eagerness::Eager(most) => most as usize,
+        }
+    }
+}
+
 /// Evaluate whatever the message has.
 pub const ALL: Eagerness = Eagerness::Eager(u8::MAX);
 pub const NONE: Eagerness = Eagerness::Eager(0);

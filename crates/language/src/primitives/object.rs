@@ -19,7 +19,8 @@ pub const TABLE: &[Row] = &[
         let name = vm.type_name(args.target);
         Ok(vm.symbol(&name))
     }),
-    ("write", ALL, write),
+    ("write", ALL, |vm, args| write(vm, args, false)),
+    ("writeln", ALL, |vm, args| write(vm, args, true)),
     ("compare", ONE, |vm, args| {
         let other = args.required(vm, 0)?;
         vm.compare(args.target, other).map(|ordering| Value::number(ordering as i8 as f64))
@@ -176,6 +177,16 @@ fn new_block(vm: &mut Vm, args: &Args, closes_over: bool) -> Outcome {
 }
 
 impl Vm {
+    /// A method with this body.
+    pub(crate) fn new_method(&mut self, body: Handle, argument_names: &[Handle]) -> Value {
+        let mut fields: object::ThinVec<Value> =
+            [Value::object(body), Value::NIL, Value::FALSE].into_iter().collect();
+        fields.extend(argument_names.iter().map(|&name| Value::object(name)));
+        let block = self.heap.clone_of(self.protos.block, Kind::Block, Data::Record(fields));
+        self.set_activatable(block, true);
+        Value::object(block)
+    }
+
     /// The message that stands for nil.
     pub(crate) fn bare_nil(&mut self) -> Handle {
         self.literal_named(Value::NIL, self.names.nil)
@@ -183,10 +194,13 @@ impl Vm {
 }
 
 // The state of a write: what is left of the arguments.
-fn write(vm: &mut Vm, args: Args) -> Outcome {
+fn write(vm: &mut Vm, args: Args, ends_line: bool) -> Outcome {
+    let args = args.reified()?;
     let values = args.values(vm).to_vec();
-    vm.push_native(Native::Write, &args.reified()?);
+    let end = vm.symbol("\n");
+    vm.push_native(Native::Write, &args);
     vm.stack.values.extend(values);
+    vm.stack.values.extend(ends_line.then_some(end));
     Err(Signal::Entered)
 }
 

@@ -11,6 +11,7 @@ pub const TABLE: &[Row] = &[
     ("setSlot", TWO, set_slot),
     ("setSlotWithType", TWO, set_slot_with_type),
     ("updateSlot", TWO, update_slot),
+    ("newSlot", TWO, new_slot),
     ("getSlot", ONE, get_slot),
     ("getLocalSlot", ONE, get_local_slot),
     ("hasLocalSlot", ONE, has_local_slot),
@@ -82,6 +83,23 @@ fn set_slot_with_type(vm: &mut Vm, args: Args) -> Outcome {
     {
         vm.put_slot(handle, type_, Value::object(name));
     }
+    Ok(value)
+}
+
+/// Sets the slot, and another with a method that sets it: `setName(value)` answers its receiver.
+fn new_slot(vm: &mut Vm, args: Args) -> Outcome {
+    let name = args.text(vm, 0)?;
+    let value = set_slot(vm, args)?;
+    let mut letters = name.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    let setter_name: String = "set".chars().chain(first).chain(letters).collect();
+    let quoted = crate::syntax::quote(&name);
+    let label = vm.names.label_none;
+    let body = vm.parse_message(&format!("self setSlot({quoted}, getSlot(\"newValue\")); self"), label)?;
+    let argument = vm.heap.intern("newValue");
+    let setter = vm.new_method(body, &[argument]);
+    let (handle, setter_name) = (owner(vm, &args)?, vm.heap.intern(&setter_name));
+    vm.put_slot(handle, setter_name, setter);
     Ok(value)
 }
 
