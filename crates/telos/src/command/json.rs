@@ -9,10 +9,10 @@ use serde_json::{Map, Number, json};
 use std::io::Write;
 use std::process::ExitCode;
 
-/// Deeper values are given as text: a list may contain itself.
+/// Deeper lists and maps are named only: they may contain themselves.
 const DEPTH_MAX: usize = 32;
-/// After so many values the rest is given as text.
-const VALUES_MAX: usize = 1_000_000;
+/// After so many values the rest is named only.
+const VALUES_MAX: usize = 100_000;
 
 /// Prints the one object that stands for an evaluation, and gives the exit code that belongs to it.
 pub fn print(mut session: Session, result: Result<Value, Failure>) -> ExitCode {
@@ -57,6 +57,9 @@ fn value_of(session: &mut Session, value: Value, depth: usize, left: &mut usize)
         if session.vm.kind_of(value) == Kind::Map {
             return map_of(session, handle, depth, left);
         }
+    }
+    if matches!(session.vm.kind_of(value), Kind::List | Kind::Map) {
+        return Ok(json!(session.vm.type_name(value)));
     }
     session.text_of(value).map(serde_json::Value::String)
 }

@@ -30,8 +30,9 @@ pub fn text(words: &[&str]) -> String {
             if of_prototype.is_empty() {
                 details(entries.iter().filter(|entry| entry.slot == *word).collect(), word)
             } else {
-                of_prototype.iter().map(|entry| format!("  {}\n", entry.signature)).collect::<String>()
-                    + &format!("\nhelp {word} SLOT says what one of them does.")
+                let about = description(word).map(|words| format!("{words}\n\n")).unwrap_or_default();
+                let slots: String = of_prototype.iter().map(|entry| format!("  {}\n", entry.signature)).collect();
+                format!("{about}{slots}\nhelp {word} SLOT says what one of them does.")
             }
         }
         [prototype, slot, ..] => {
@@ -46,6 +47,14 @@ fn details(found: Vec<&Entry>, asked: &str) -> String {
         return format!("Nothing is written about \"{asked}\". Try: help, help List, or {asked} slotNames");
     }
     found.iter().map(|entry| format!("{}\n    {}", entry.signature, entry.words)).collect::<Vec<_>>().join("\n")
+}
+
+/// What `//metadoc List description …` says of a prototype.
+fn description(prototype: &str) -> Option<&'static str> {
+    let wanted = format!("//metadoc {prototype} description ");
+    language::library_sources()
+        .flat_map(|(_, source)| source.lines())
+        .find_map(|line| line.trim().strip_prefix(&wanted))
 }
 
 fn prototypes(entries: &[Entry]) -> String {
