@@ -18,8 +18,8 @@ pub enum Piece {
 
 const CONTROL: &[&str] = &[
     "if", "then", "else", "elseif", "for", "while", "loop", "repeat", "foreach", "method", "block", "do", "return",
-    "break", "continue", "try", "catch", "raise", "clone", "self", "call", "yield", "nil", "true", "false", "and", "or",
-    "not", "super", "resend",
+    "break", "continue", "try", "catch", "raise", "clone", "self", "call", "yield", "nil", "true", "false", "and",
+    "or", "not", "super", "resend",
 ];
 
 impl Piece {
@@ -59,7 +59,9 @@ fn next(rest: &str, first: char) -> (Piece, usize) {
         '/' if rest.starts_with("/*") => (Piece::Comment, until("*/", 2)),
         '"' if rest.starts_with("\"\"\"") => (Piece::Text, until("\"\"\"", 3)),
         '"' => (Piece::Text, string_length(rest)),
-        _ if first.is_ascii_digit() => (Piece::Number, run(|character| character.is_alphanumeric() || character == '.')),
+        _ if first.is_ascii_digit() => {
+            (Piece::Number, run(|character| character.is_alphanumeric() || character == '.'))
+        }
         _ if is_name(first) => {
             let length = run(is_name);
             let name = &rest[..length];

@@ -35,8 +35,7 @@ fn nearest<'n>(written: &str, names: &'n [String]) -> Option<&'n str> {
             continue;
         }
         let same_but_for_case = name.eq_ignore_ascii_case(written);
-        let likeness =
-            if same_but_for_case { 1.0 } else { strsim::normalized_damerau_levenshtein(written, name) };
+        let likeness = if same_but_for_case { 1.0 } else { strsim::normalized_damerau_levenshtein(written, name) };
         // Short names are all alike: ask for more of those.
         let least = if written.chars().count() <= 3 { 0.6 } else { LEAST_LIKENESS };
         if likeness >= least && best.is_none_or(|(most, _)| likeness > most) {

@@ -76,8 +76,7 @@ impl Session {
             shared.interrupt = interrupt;
         }
         let has_timed_out = Arc::default();
-        let mut session =
-            Session { vm, output, options: options.clone(), sources: BTreeMap::new(), has_timed_out };
+        let mut session = Session { vm, output, options: options.clone(), sources: BTreeMap::new(), has_timed_out };
         session.set_arguments(&[]);
         session.refill();
         session

@@ -137,8 +137,7 @@ fn expand(format: &str, zone_name: &str) -> String {
 /// has one.
 pub fn parse(text: &str, format: &str) -> Result<(f64, Option<f64>), String> {
     let format = expand(format.strip_suffix("%Z").unwrap_or(format), "");
-    let (read, _) =
-        BrokenDownTime::parse_prefix(format.trim_end(), text).map_err(|error| error.to_string())?;
+    let (read, _) = BrokenDownTime::parse_prefix(format.trim_end(), text).map_err(|error| error.to_string())?;
     let moment = Moment {
         parts: [
             read.year().unwrap_or(1900).into(),
@@ -184,7 +183,10 @@ mod tests {
         let second = 1_234_567_890.5;
         assert_eq!(text(second, "%Y-%m-%d %H:%M:%S %Z"), "2009-02-13 23:31:30 UTC");
         assert_eq!(text(second, "%c|%x|%X|%r"), "Fri Feb 13 23:31:30 2009|02/13/09|23:31:30|11:31:30 PM");
-        assert_eq!(text(second, "%a %A %b %B %j %U %w %W %y %z %% %"), "Fri Friday Feb February 044 06 5 06 09 +0000 % %");
+        assert_eq!(
+            text(second, "%a %A %b %B %j %U %w %W %y %z %% %"),
+            "Fri Friday Feb February 044 06 5 06 09 +0000 % %"
+        );
         assert_eq!(text(-1.0, "%Y %H"), "1969 23");
     }
 

@@ -155,7 +155,14 @@ fn become_other(vm: &mut Vm, args: Args) -> Outcome {
             vm.heap.become_copy_of(handle, other);
             Ok(args.target)
         }
-        _ => Err(vm.raise("'become' works between objects, not plain Numbers")),
+        // A number that is an object, for want of one that is a plain number.
+        (Some(handle), None) => {
+            let number = vm.number_of(other).unwrap_or(0.0);
+            let other = vm.heap.clone_of(vm.protos.number, Kind::Number, Data::Number(number));
+            vm.heap.become_copy_of(handle, other);
+            Ok(args.target)
+        }
+        (None, _) => Err(vm.raise("a plain Number cannot become another object")),
     }
 }
 
@@ -176,8 +183,7 @@ fn new_block(vm: &mut Vm, args: &Args, closes_over: bool) -> Outcome {
 impl Vm {
     /// A method with this body.
     pub(crate) fn new_method(&mut self, body: Handle, argument_names: &[Handle]) -> Value {
-        let mut fields: object::ThinVec<Value> =
-            [Value::object(body), Value::NIL, Value::FALSE].into_iter().collect();
+        let mut fields: object::ThinVec<Value> = [Value::object(body), Value::NIL, Value::FALSE].into_iter().collect();
         fields.extend(argument_names.iter().map(|&name| Value::object(name)));
         let block = self.heap.clone_of(self.protos.block, Kind::Block, Data::Record(fields));
         self.set_activatable(block, true);

@@ -37,12 +37,7 @@ pub fn print(mut session: Session, result: Result<Value, Failure>) -> ExitCode {
 }
 
 /// Numbers, text, lists, maps and constants as they are; any other object as its text.
-fn value_of(
-    session: &mut Session,
-    value: Value,
-    depth: usize,
-    left: &mut usize,
-) -> Result<serde_json::Value, Failure> {
+fn value_of(session: &mut Session, value: Value, depth: usize, left: &mut usize) -> Result<serde_json::Value, Failure> {
     *left = left.saturating_sub(1);
     if value.is_nil() {
         return Ok(serde_json::Value::Null);
@@ -109,4 +104,3 @@ fn error_of(session: &mut Session, failure: &Failure) -> serde_json::Value {
 fn place_of(entry: &TraceEntry) -> serde_json::Value {
     json!({ "message": entry.name, "file": entry.label, "line": entry.line, "column": entry.column })
 }
-

@@ -65,9 +65,8 @@ const TABLE: &[Row] = &[
 /// Names in the directory in their order, after `.` and `..`, which the system counts too.
 fn names(vm: &mut Vm, args: &Args) -> Result<Vec<OsString>, Signal> {
     let path = path_of(vm, args)?;
-    let read = fs::read_dir(path).and_then(|entries| {
-        entries.map(|entry| entry.map(|entry| entry.file_name())).collect::<Result<Vec<_>, _>>()
-    });
+    let read = fs::read_dir(path)
+        .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.file_name())).collect::<Result<Vec<_>, _>>());
     let mut names = read.map_err(|error| fail(vm, args, "read the directory", &error))?;
     vm.charge(names.len())?;
     names.extend([".".into(), "..".into()]);

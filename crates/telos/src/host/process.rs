@@ -11,10 +11,8 @@ pub fn install(vm: &mut Vm, granted: bool) {
     define_table(vm, system, TABLE, granted, "processes");
 }
 
-const TABLE: &[Row] = &[
-    ("system", ONE, system),
-    ("thisProcessPid", NONE, |_, _| Ok(Value::number(std::process::id().into()))),
-];
+const TABLE: &[Row] =
+    &[("system", ONE, system), ("thisProcessPid", NONE, |_, _| Ok(Value::number(std::process::id().into())))];
 
 /// A shell that will run the command with the variables that the program has set.
 pub fn shell(vm: &mut Vm, command: OsString) -> Command {

@@ -33,9 +33,9 @@ impl Snapshot {
     pub fn complete(&self, line: &str, position: usize) -> (usize, Vec<&str>) {
         let before = &line[..position];
         let is_name = |character: char| character.is_alphanumeric() || character == '_';
-        let start = before.rfind(|character| !is_name(character)).map_or(0, |at| {
-            at + before[at..].chars().next().map_or(1, char::len_utf8)
-        });
+        let start = before
+            .rfind(|character| !is_name(character))
+            .map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
         let (receiver, prefix) = (before[..start].trim_end(), &before[start..]);
         let names = self.names_after(receiver);
         // A lone Tab lists what the receiver itself has to offer only if there is one.
