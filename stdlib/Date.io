@@ -18,6 +18,13 @@ Date do(
         Date clone now secondsSince(start)
     ) setPassStops(true)
 
+    //doc Date cpuSecondsToRun(expression) Evaluates the expression and returns how many seconds of processor time that took.
+    cpuSecondsToRun := method(
+        start := Date clock
+        call evalArgAt(0)
+        Date clock - start
+    ) setPassStops(true)
+
     //doc Date asAtomDate Returns the date in the format of RFC 4287, as 2009-02-13T23:31:30+01:00.
     asAtomDate := method(
         self asString("%Y-%m-%dT%H:%M:%S") .. self gmtOffset asMutable atInsertSeq(3, ":")

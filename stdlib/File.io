@@ -30,6 +30,38 @@ File do(
         buffer
     )
 
+    //doc File foreach(index, byte, expression) Evaluates the expression for each byte that is left to read; the index is optional.
+    foreach := method(
+        names := call message arguments
+        byteName := names at(names size - 2) name
+        indexName := if(names size > 2, names first name, nil)
+        index := 0
+        result := nil
+        while(chunk := self readBufferOfLength(1),
+            if(indexName, call sender setSlot(indexName, index))
+            call sender setSlot(byteName, chunk at(0))
+            index = index + 1
+            result = call evalArgAt(names size - 1)
+        )
+        result
+    ) setPassStops(true)
+
+    //doc File foreachLine(number, line, expression) Evaluates the expression for each line that is left to read; the number, which counts from 0, is optional.
+    foreachLine := method(
+        names := call message arguments
+        lineName := names at(names size - 2) name
+        numberName := if(names size > 2, names first name, nil)
+        number := 0
+        result := nil
+        while(line := self readLine,
+            if(numberName, call sender setSlot(numberName, number))
+            call sender setSlot(lineName, line)
+            number = number + 1
+            result = call evalArgAt(names size - 1)
+        )
+        result
+    ) setPassStops(true)
+
     //doc File baseName Returns the name without its last extension.
     baseName := method(self name split(".") slice(0, -1) join("."))
 
@@ -93,4 +125,11 @@ File do(
         self close
         self
     )
+)
+
+// Files of code.
+
+Object do(
+    //doc Object doFile(path) Evaluates the code in the file, with the receiver as its target. Returns the value of the last expression.
+    doFile := method(path, self doString(File with(path) contents, path))
 )

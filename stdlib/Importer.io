@@ -43,7 +43,8 @@ Importer := Object clone do(
 
         addLaunchDirectories := method(
             if(System hasSlot("launchPath") and(System launchPath), directories appendIfAbsent(System launchPath))
-            fromEnvironment := System getEnvironmentVariable("IOIMPORT")
+            fromEnvironment := nil
+            try(fromEnvironment = System getEnvironmentVariable("IOIMPORT"))
             if(fromEnvironment,
                 fromEnvironment split(Path listSeparator) foreach(path,
                     directories appendIfAbsent(Path absolute(path) asSymbol)

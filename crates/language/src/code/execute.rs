@@ -14,7 +14,7 @@ use object::{Handle, Value, flag};
 /// Why the loop stopped.
 pub(super) enum Exit {
     /// This instruction needs more fuel than is left in the slice.
-    Fuel(Instruction),
+    Fuel,
     /// A value was not what the code assumed; the message is remembered as surprising.
     Surprise(Instruction),
     /// Something that only the tree can do.
@@ -64,7 +64,7 @@ impl Vm {
             Exit::Update(instruction) => self.update_from_code(unit, instruction, base),
             Exit::Leave(instruction) => Some(self.leave_code(instruction)),
             Exit::Surprise(instruction) => Some(self.leave_surprised(unit, instruction)),
-            Exit::Fuel(instruction) => self.refuel_code(instruction),
+            Exit::Fuel => self.refuel_code(),
         }
     }
 
@@ -95,14 +95,11 @@ impl Vm {
     }
 
     /// The next slice; what is left at the very end is used up message by message in the tree.
-    fn refuel_code(&mut self, instruction: Instruction) -> Option<Outcome> {
+    fn refuel_code(&mut self) -> Option<Outcome> {
         match self.refuel() {
             Ok(()) => None,
             Err(Signal::Halt(Halt::Fuel { .. })) if self.tank.slice > 0 => Some(self.leave_unpaid()),
-            Err(signal) => {
-                let _ = instruction;
-                Some(Err(signal))
-            }
+            Err(signal) => Some(Err(signal)),
         }
     }
 
@@ -155,7 +152,7 @@ impl Vm {
             {
                 let cost = instruction.fuel as u64;
                 if fuel < cost {
-                    break Exit::Fuel(*instruction);
+                    break Exit::Fuel;
                 }
                 fuel -= cost;
             }
@@ -229,7 +226,8 @@ impl Vm {
                     let more = if step > 0.0 { counter <= end } else { counter >= end };
                     if more {
                         if fuel == 0 {
-                            break Exit::Fuel(*instruction);
+                            at -= 1;
+                            break Exit::Fuel;
                         }
                         fuel -= 1;
                         registers[first] = Value::number(counter);
@@ -245,7 +243,8 @@ impl Vm {
                     let more = done < registers[first + 1].as_number().unwrap_or(0.0);
                     if more {
                         if fuel == 0 {
-                            break Exit::Fuel(*instruction);
+                            at -= 1;
+                            break Exit::Fuel;
                         }
                         fuel -= 1;
                         if instruction.c != 0 {
@@ -272,7 +271,8 @@ impl Vm {
                     match item {
                         Some(&item) => {
                             if fuel == 0 {
-                                break Exit::Fuel(*instruction);
+                                at -= 1;
+                                break Exit::Fuel;
                             }
                             fuel -= 1;
                             registers[instruction.b as usize] = Value::number(0.0);
@@ -288,7 +288,8 @@ impl Vm {
                     let list = registers[first + 3].as_handle().and_then(|list| heap.list(list));
                     if let Some(&item) = list.and_then(|items| items.get(index as usize)) {
                         if fuel == 0 {
-                            break Exit::Fuel(*instruction);
+                            at -= 1;
+                            break Exit::Fuel;
                         }
                         fuel -= 1;
                         registers[instruction.b as usize] = Value::number(index);

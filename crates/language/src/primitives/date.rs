@@ -19,7 +19,7 @@ mod field {
 const DEFAULT_FORMAT: &str = "%Y-%m-%d %H:%M:%S %Z";
 
 /// What needs a clock, and so is refused until the embedder replaces it.
-const NEEDS_CLOCK: &[&str] = &["now", "clock", "secondsSinceNow", "isPast", "cpuSecondsToRun"];
+const NEEDS_CLOCK: &[&str] = &["now", "clock", "secondsSinceNow", "isPast"];
 
 const TABLE: &[Row] = &[
     ("year", NONE, |vm, args| read(vm, &args, Part::Year)),

@@ -150,20 +150,16 @@ fn shallow_copy(vm: &mut Vm, args: Args) -> Outcome {
 
 fn become_other(vm: &mut Vm, args: Args) -> Outcome {
     let other = args.required(vm, 0)?;
-    match (args.target.as_handle(), other.as_handle()) {
-        (Some(handle), Some(other)) => {
-            vm.heap.become_copy_of(handle, other);
-            Ok(args.target)
-        }
-        // A number that is an object, for want of one that is a plain number.
-        (Some(handle), None) => {
-            let number = vm.number_of(other).unwrap_or(0.0);
-            let other = vm.heap.clone_of(vm.protos.number, Kind::Number, Data::Number(number));
-            vm.heap.become_copy_of(handle, other);
-            Ok(args.target)
-        }
-        (None, _) => Err(vm.raise("a plain Number cannot become another object")),
-    }
+    let Some(handle) = args.target.as_handle() else {
+        return Err(vm.raise("a plain Number cannot 'become' anything else"));
+    };
+    // A number has no place of its own in the heap: what becomes one is an object that holds it.
+    let other = match other.as_number() {
+        Some(number) => vm.heap.clone_of(vm.protos.number, Kind::Number, Data::Number(number)),
+        None => vm.handle_of(other),
+    };
+    vm.heap.become_copy_of(handle, other);
+    Ok(args.target)
 }
 
 fn new_block(vm: &mut Vm, args: &Args, closes_over: bool) -> Outcome {

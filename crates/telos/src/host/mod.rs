@@ -4,6 +4,7 @@
 mod clock;
 mod directory;
 mod file;
+mod open;
 mod output;
 mod process;
 mod random;

@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex};
 
 const HISTORY_LINES: usize = 10_000;
 const MENU: &str = "slots";
+const INDICATOR: &str = "> ";
 
 /// Makes an editor that completes from the snapshot, whatever it is at the time.
 pub fn editor(snapshot: Arc<Mutex<Snapshot>>, is_colored: bool) -> Reedline {
@@ -22,7 +23,7 @@ pub fn editor(snapshot: Arc<Mutex<Snapshot>>, is_colored: bool) -> Reedline {
     let complete = vec![ReedlineEvent::Menu(MENU.to_string()), ReedlineEvent::MenuNext];
     keys.add_binding(KeyModifiers::NONE, KeyCode::Tab, ReedlineEvent::UntilFound(complete));
     keys.add_binding(KeyModifiers::SHIFT, KeyCode::BackTab, ReedlineEvent::MenuPrevious);
-    let menu = ColumnarMenu::default().with_name(MENU).with_columns(4).with_column_padding(2);
+    let menu = ColumnarMenu::default().with_name(MENU).with_marker(INDICATOR).with_columns(4).with_column_padding(2);
     let mut editor = Reedline::create()
         .with_ansi_colors(is_colored)
         .with_completer(Box::new(SlotCompleter(snapshot)))
@@ -115,7 +116,7 @@ impl Prompt for IoPrompt {
     }
 
     fn render_prompt_indicator(&self, _mode: PromptEditMode) -> Cow<'_, str> {
-        Cow::Borrowed("> ")
+        Cow::Borrowed(INDICATOR)
     }
 
     fn render_prompt_multiline_indicator(&self) -> Cow<'_, str> {

@@ -118,7 +118,13 @@ impl Dialogue {
             Ok(text) => self.answer(&text),
             Err(failure @ (Failure::OutputClosed | Failure::OutputFailed(_))) => return Err(Err(failure)),
             Err(failure @ Failure::Program(Error::Halted(Halt::Exit { .. }))) => return Err(Err(failure)),
-            Err(failure) => report::show(&mut self.session, &failure, self.color),
+            Err(failure) => {
+                // The terminal has shown ^C where the cursor stood.
+                if matches!(failure, Failure::Program(Error::Halted(Halt::Interrupted))) && self.color.on_stdout() {
+                    self.say("");
+                }
+                report::show(&mut self.session, &failure, self.color);
+            }
         }
         Ok(())
     }

@@ -1,0 +1,200 @@
+//! File: opening and closing. Owns the way from a File to its open stream.
+
+use super::file::{fail, path_of, reason};
+use super::stream::Stream;
+use super::{Shared, process};
+use language::{Args, Outcome, Signal, Value, Vm};
+use object::sequence::Sequence;
+use object::{Data, Foreign, Kind};
+use std::any::Any;
+use std::cell::RefCell;
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Stdio;
+use std::rc::Rc;
+
+/// The stream of an open File.
+struct Open(Rc<RefCell<Stream>>);
+
+impl Foreign for Open {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+}
+
+pub fn stream_of(vm: &Vm, file: Value) -> Option<Rc<RefCell<Stream>>> {
+    vm.heap.foreign::<Open>(file.as_handle()?).map(|open| open.0.clone())
+}
+
+fn attach(vm: &mut Vm, file: Value, stream: Stream) {
+    let stream = Rc::new(RefCell::new(stream));
+    if let Some(shared) = vm.extra::<Shared>() {
+        shared.track(&stream);
+    }
+    attach_shared(vm, file, stream);
+}
+
+fn attach_shared(vm: &mut Vm, file: Value, stream: Rc<RefCell<Stream>>) {
+    if let Some(handle) = file.as_handle() {
+        vm.heap.set_data(handle, Kind::Object, Data::Foreign(Box::new(Box::new(Open(stream)))));
+    }
+}
+
+pub fn with_stream<R>(
+    vm: &mut Vm,
+    args: &Args,
+    what: &str,
+    act: impl FnOnce(&mut Stream) -> io::Result<R>,
+) -> Result<R, Signal> {
+    let Some(stream) = stream_of(vm, args.target) else {
+        return Err(fail(vm, args, what, &io::Error::other("it is not open")));
+    };
+    if matches!(*stream.borrow(), Stream::Input)
+        && let Some(shared) = vm.extra::<Shared>()
+    {
+        // Whoever types the answer must have seen the question.
+        shared.output.flush();
+    }
+    let result = act(&mut stream.borrow_mut());
+    result.map_err(|error| fail(vm, args, what, &error))
+}
+
+pub fn standard(vm: &mut Vm, args: &Args, name: &str, make: fn(&Shared) -> Stream) -> Outcome {
+    let Some(stream) = vm.extra::<Shared>().map(|shared| make(shared)) else { return Ok(Value::NIL) };
+    let file = Value::object(vm.heap.clone_of(vm.handle_of(args.target), Kind::Object, Data::None));
+    let name = vm.symbol(name);
+    vm.set_slot(file, "path", name);
+    attach(vm, file, stream);
+    Ok(file)
+}
+
+/// An open file without a name: it is gone when it is closed.
+pub fn temporary_file(vm: &mut Vm, args: Args) -> Outcome {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true);
+    for attempt in 0..1000 {
+        let path = std::env::temp_dir().join(format!("telos-{}-{attempt}", std::process::id()));
+        match options.open(&path) {
+            Ok(opened) => {
+                if let Err(error) = fs::remove_file(&path) {
+                    return Err(vm.raise(format!("cannot make a temporary file: {}", reason(&error))));
+                }
+                let file = Value::object(vm.heap.clone_of(vm.handle_of(args.target), Kind::Object, Data::None));
+                attach(vm, file, Stream::disk(opened));
+                return Ok(file);
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(vm.raise(format!("cannot make a temporary file: {}", reason(&error)))),
+        }
+    }
+    Err(vm.raise("cannot make a temporary file: all names are taken"))
+}
+
+pub fn open_for(vm: &mut Vm, args: Args, mode: &str) -> Outcome {
+    let mode = vm.symbol(mode);
+    vm.set_slot(args.target, "openMode", mode);
+    open(vm, args)
+}
+
+pub fn open(vm: &mut Vm, args: Args) -> Outcome {
+    if args.count > 0 {
+        let path = args.bytes(vm, 0)?;
+        let path = vm.immutable(Sequence::from_vec(path));
+        vm.set_slot(args.target, "path", path);
+    }
+    if stream_of(vm, args.target).is_some() {
+        return Ok(args.target);
+    }
+    let path = path_of(vm, &args)?;
+    let mode = vm.get_slot(args.target, "openMode").and_then(|mode| vm.text_of(mode)).unwrap_or_default();
+    let opened = match options_for(&mode).open(&path) {
+        // Files that nobody refers to any more are closed by the collector.
+        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::MFILE.raw_os_error()) => {
+            vm.collect();
+            options_for(&mode).open(&path)
+        }
+        opened => opened,
+    };
+    match opened {
+        Ok(opened) => {
+            attach(vm, args.target, Stream::disk(opened));
+            Ok(args.target)
+        }
+        Err(error) => Err(fail(vm, &args, "open", &error)),
+    }
+}
+
+fn options_for(mode: &str) -> OpenOptions {
+    let mut options = OpenOptions::new();
+    match mode {
+        "read" | "r" => options.read(true),
+        "append" | "a" | "a+" => options.read(true).append(true).create(true),
+        "w" | "w+" => options.read(true).write(true).create(true).truncate(true),
+        _ => options.read(true).write(true).create(true).truncate(false),
+    };
+    options
+}
+
+/// From now on the other File reads and writes what is at this one's path.
+pub fn reopen(vm: &mut Vm, args: Args) -> Outcome {
+    let other = args.value(vm, 0);
+    let Some(stream) = stream_of(vm, other) else { return Err(args.wrong(vm, 0, "File that is open")) };
+    let mode = if args.count > 1 { args.value(vm, 1) } else { vm.get_slot(other, "openMode").unwrap_or(Value::NIL) };
+    vm.set_slot(args.target, "openMode", mode);
+    let mode = vm.text_of(mode).unwrap_or_default();
+    match options_for(&mode).open(path_of(vm, &args)?) {
+        Ok(opened) => {
+            *stream.borrow_mut() = Stream::disk(opened);
+            attach_shared(vm, args.target, stream);
+            Ok(args.target)
+        }
+        Err(error) => Err(fail(vm, &args, "open", &error)),
+    }
+}
+
+/// Runs the path, or the argument, as a command whose output is read.
+pub fn popen(vm: &mut Vm, args: Args) -> Outcome {
+    if args.count > 0 {
+        let command = args.bytes(vm, 0)?;
+        let command = vm.immutable(Sequence::from_vec(command));
+        vm.set_slot(args.target, "path", command);
+    }
+    let command = path_of(vm, &args)?.into_os_string();
+    let started = process::shell(vm, command).stdout(Stdio::piped()).spawn();
+    match started {
+        Ok(mut child) => {
+            let reader = child.stdout.take().map(io::BufReader::new);
+            attach(vm, args.target, Stream::Command { reader, child });
+            Ok(args.target)
+        }
+        Err(error) => Err(fail(vm, &args, "run", &error)),
+    }
+}
+
+pub fn close(vm: &mut Vm, args: Args) -> Outcome {
+    let (Some(stream), Some(handle)) = (stream_of(vm, args.target), args.target.as_handle()) else {
+        return Ok(args.target);
+    };
+    vm.heap.set_data(handle, Kind::Object, Data::None);
+    let ended = stream.borrow_mut().finish();
+    match ended {
+        Ok(Some(status)) => {
+            let number = |number: Option<i32>| number.map_or(Value::NIL, |number| Value::number(number.into()));
+            vm.set_slot(args.target, "exitStatus", number(status.code()));
+            vm.set_slot(args.target, "termSignal", number(status.signal()));
+            Ok(args.target)
+        }
+        Ok(None) => Ok(args.target),
+        Err(error) => Err(fail(vm, &args, "close", &error)),
+    }
+}
+
+pub fn descriptor(vm: &mut Vm, args: Args) -> Outcome {
+    let stream = stream_of(vm, args.target);
+    Ok(stream.map_or(Value::NIL, |stream| Value::number(stream.borrow().descriptor().into())))
+}

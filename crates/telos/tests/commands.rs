@@ -1,0 +1,96 @@
+//! `eval`, `fmt`, `repl`, `completions` and `demo`.
+
+mod common;
+
+use common::{eval, telos, telos_in, write};
+use tempfile::tempdir;
+
+#[test]
+fn eval_prints_the_value_unless_the_program_printed() {
+    assert_eq!(eval("1 + 2").ok(), "3\n");
+    assert_eq!(eval("\"hello\" asUppercase println").ok(), "HELLO\n");
+    assert_eq!(eval("nil").ok(), "");
+    assert_eq!(telos(&["eval", "x := 20", "x * 2 + 2"]).ok(), "42\n");
+    assert_eq!(eval("list(1, \"a\")").ok(), "list(1, \"a\")\n");
+}
+
+#[test]
+fn eval_speaks_json() {
+    let value = telos(&["eval", "--json", "write(\"hi\"); list(1, 1.5, \"a\\n\", nil, true, Map with(\"k\", 2))"]).ok();
+    assert_eq!(value, "{\"value\":[1,1.5,\"a\\n\",null,true,{\"k\":2}],\"type\":\"List\",\"output\":\"hi\"}\n");
+    let error = telos(&["eval", "--json", "write(\"hi\"); list appendd"]);
+    assert_eq!(error.code, Some(1));
+    let json: serde_json::Value = serde_json::from_str(&error.output).unwrap();
+    assert_eq!(json["output"], "hi");
+    assert_eq!(json["error"]["hint"], "did you mean 'append'?");
+    assert_eq!(json["error"]["stack"][0]["column"], 19);
+    let halted = telos(&["eval", "--json", "--fuel", "1000", "loop(nil)"]);
+    assert_eq!(halted.code, Some(122));
+    assert!(halted.output.contains("\"type\":\"halted\""), "{halted:?}");
+    // A list that contains itself is cut, not followed.
+    assert_eq!(telos(&["eval", "--json", "--fuel", "100000", "l := list(); l append(l); l size; 1"]).code, Some(0));
+}
+
+#[test]
+fn fmt_prints_checks_and_writes() {
+    let directory = tempdir().unwrap();
+    write(directory.path(), "a.io", "x:=1;\nfoo( a,b )\n");
+    let run = |arguments: &[&str]| telos_in(directory.path(), arguments, "");
+    let tidied = run(&["fmt", "a.io"]).ok();
+    assert_eq!(tidied, "x := 1\nfoo(a, b)\n");
+    let check = run(&["fmt", "--check", "a.io"]);
+    assert_eq!((check.code, check.output.as_str()), (Some(1), "a.io\n"));
+    assert_eq!(run(&["fmt", "--write", "a.io"]).ok(), "");
+    assert_eq!(run(&["fmt", "--check", "a.io"]).code, Some(0));
+    assert_eq!(telos_in(directory.path(), &["fmt", "-"], "a  +b").ok(), "a + b\n");
+    write(directory.path(), "bad.io", "foo(");
+    let bad = run(&["fmt", "bad.io"]);
+    assert_eq!(bad.code, Some(1));
+    assert!(bad.errors.contains("bad.io:1:4"), "{bad:?}");
+}
+
+#[test]
+fn the_dialogue_works_through_a_pipe() {
+    let repl = |input: &str| telos_in(".".as_ref(), &["repl"], input);
+    assert_eq!(repl("1 + 2\n\nx := 5\nx * 2\n").ok(), "==> 3\n==> 5\n==> 10\n");
+    assert_eq!(repl("list(1,\n2,\n3)\n").ok(), "==> list(1, 2, 3)\n");
+    let failing = repl("1 foo\n2\nexit\n3\n");
+    assert!(failing.errors.contains("input 1:1:3"), "{failing:?}");
+    assert_eq!(failing.ok(), "==> 2\n");
+    assert_eq!(repl("System exit(3)\n").code, Some(3));
+    assert!(repl("help\n").ok().contains("Prototypes:"));
+    assert!(repl("help List\n").ok().contains("List "));
+    assert!(repl("help Date today\n").ok().contains("Sets the receiver to the start of the current day"));
+    assert!(repl("help frobnicate\n").ok().contains("Nothing is written"));
+}
+
+#[test]
+fn limits_of_a_dialogue_hold_for_each_input() {
+    let ran = telos_in(".".as_ref(), &["repl", "--fuel", "20000"], "loop(nil)\n1 + 1\nloop(nil)\n2 + 2\n");
+    assert_eq!(ran.output, "==> 2\n==> 4\n");
+    assert_eq!(ran.errors.matches("out of fuel").count(), 2);
+}
+
+#[test]
+fn every_shell_has_its_script() {
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(telos(&["completions", shell]).ok().contains("telos"));
+    }
+}
+
+#[test]
+fn the_demo_ends_well_and_is_plain_in_a_pipe() {
+    let ran = telos(&["demo"]);
+    assert!(!ran.output.contains('\x1b'));
+    assert!(ran.output.contains("out of fuel") && ran.output.contains("→ 42"), "{}", ran.output);
+    assert!(!ran.output.contains("Exception:"), "{}", ran.output);
+    assert_eq!(ran.errors, "");
+    assert!(telos(&["--color", "always", "demo"]).ok().contains('\x1b'));
+}
+
+#[test]
+fn help_teaches() {
+    let help = telos(&["--help"]).ok();
+    assert!(help.contains("Examples:") && help.contains("Exit codes:"));
+    assert!(telos(&["eval", "--help"]).ok().contains("--fuel"));
+}

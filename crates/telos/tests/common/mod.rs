@@ -1,0 +1,62 @@
+//! Runs the real binary, as a user would.
+
+#![allow(dead_code, reason = "each test file uses what it needs")]
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// What a run left behind.
+#[derive(Debug)]
+pub struct Ran {
+    pub code: Option<i32>,
+    pub output: String,
+    pub errors: String,
+}
+
+impl Ran {
+    /// The output of a run that must have succeeded.
+    pub fn ok(self) -> String {
+        assert_eq!(self.code, Some(0), "{self:?}");
+        self.output
+    }
+}
+
+pub fn telos(arguments: &[&str]) -> Ran {
+    telos_in(Path::new("."), arguments, "")
+}
+
+/// Runs in a directory, with text on standard input.
+pub fn telos_in(directory: &Path, arguments: &[&str], input: &str) -> Ran {
+    let mut child = command(directory, arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    let mut stdin = child.stdin.take().expect("standard input is a pipe");
+    // A program that does not read its input closes it.
+    let _ = stdin.write_all(input.as_bytes());
+    drop(stdin);
+    let ended = child.wait_with_output().expect("the binary ends");
+    Ran {
+        code: ended.status.code(),
+        output: String::from_utf8_lossy(&ended.stdout).into_owned(),
+        errors: String::from_utf8_lossy(&ended.stderr).into_owned(),
+    }
+}
+
+pub fn command(directory: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_telos"));
+    command.current_dir(directory).args(arguments).env("TZ", "UTC").env_remove("NO_COLOR").env("RUST_BACKTRACE", "0");
+    command
+}
+
+/// Evaluates one expression.
+pub fn eval(expression: &str) -> Ran {
+    telos(&["eval", expression])
+}
+
+pub fn write(directory: &Path, name: &str, contents: impl AsRef<[u8]>) {
+    std::fs::write(directory.join(name), contents).expect("a temporary file can be written");
+}

@@ -1,0 +1,125 @@
+//! `telos run`: arguments, exit codes, pipes, limits and input that is no program.
+
+mod common;
+
+use common::{command, eval, telos, telos_in, write};
+use std::io::Read;
+use std::process::Stdio;
+use tempfile::tempdir;
+
+#[test]
+fn a_file_sees_its_arguments_and_its_place() {
+    let directory = tempdir().unwrap();
+    write(directory.path(), "a.io", "System args println\nSystem launchScript println\nisLaunchScript println\n");
+    let ran = telos_in(directory.path(), &["run", "a.io", "one", "--two", "-3"], "");
+    assert_eq!(ran.ok(), "list(\"a.io\", \"one\", \"--two\", \"-3\")\na.io\ntrue\n");
+    write(directory.path(), "b.io", "System launchPath println");
+    let path = directory.path().canonicalize().unwrap();
+    assert_eq!(telos_in(&path, &["run", "b.io"], "").ok().trim(), path.to_str().unwrap());
+}
+
+#[test]
+fn standard_input_is_a_program_too() {
+    assert_eq!(telos_in(".".as_ref(), &["run", "-", "x"], "System args println").ok(), "list(\"-\", \"x\")\n");
+}
+
+#[test]
+fn a_program_reads_its_input() {
+    let directory = tempdir().unwrap();
+    write(directory.path(), "a.io", "File standardInput foreachLine(i, line, writeln(i, \": \", line))");
+    assert_eq!(telos_in(directory.path(), &["run", "a.io"], "x\r\ny\n\nz").ok(), "0: x\n1: y\n2: \n3: z\n");
+    write(directory.path(), "b.io", "File standardInput contents size println");
+    assert_eq!(telos_in(directory.path(), &["run", "b.io"], "12345").ok(), "5\n");
+}
+
+#[test]
+fn exit_codes_tell_how_it_ended() {
+    assert_eq!(eval("System exit(7)").code, Some(7));
+    assert_eq!(eval("write(\"x\"); System exit").ok(), "x");
+    assert_eq!(eval("Exception raise(\"no\")").code, Some(1));
+    assert_eq!(eval("a b(").code, Some(1));
+    assert_eq!(telos(&["frobnicate"]).code, Some(2));
+    assert_eq!(telos(&["eval"]).code, Some(2));
+    assert_eq!(telos(&["eval", "--memory", "1X", "1"]).code, Some(2));
+}
+
+#[test]
+fn each_limit_has_its_code_and_says_so() {
+    let fuel = telos(&["eval", "--fuel", "10000", "loop(nil)"]);
+    assert_eq!(fuel.code, Some(122));
+    assert!(fuel.errors.contains("out of fuel"), "{fuel:?}");
+    let memory = telos(&["eval", "--memory", "2M", "l := list(); loop(l append(Object clone))"]);
+    assert_eq!(memory.code, Some(123));
+    assert!(memory.errors.contains("out of memory"), "{memory:?}");
+    let timeout = telos(&["eval", "--timeout", "0.2", "loop(nil)"]);
+    assert_eq!(timeout.code, Some(124));
+    assert!(timeout.errors.contains("timed out after 0.2 s"), "{timeout:?}");
+    let depth = telos(&["eval", "--depth", "50", "f := method(f); f"]);
+    assert_eq!(depth.code, Some(1));
+    assert!(depth.errors.contains("the depth limit is 50"), "{depth:?}");
+    assert_eq!(telos(&["eval", "--depth", "50", "f := method(f); try(f) isNil not"]).ok(), "true\n");
+}
+
+#[test]
+fn a_sleeping_program_is_stopped_too() {
+    let ran = telos(&["eval", "--timeout", "0.2", "System sleep(60)"]);
+    assert_eq!(ran.code, Some(124), "{ran:?}");
+}
+
+#[test]
+fn the_same_fuel_stops_at_the_same_message() {
+    let run = || telos(&["eval", "--fuel", "54321", "n := 0; loop(n = n + 1; n println)"]).output;
+    let first = run();
+    assert!(first.lines().count() > 100);
+    assert_eq!(first, run());
+}
+
+#[test]
+fn output_that_nobody_reads_ends_the_program_quietly() {
+    let directory = tempdir().unwrap();
+    write(directory.path(), "a.io", "i := 0; loop(i = i + 1; i println)");
+    let mut child =
+        command(directory.path(), &["run", "a.io"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut first = [0; 2];
+    child.stdout.take().unwrap().read_exact(&mut first).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(&first, b"1\n");
+    assert_eq!(ended.status.code(), Some(141));
+    assert_eq!(String::from_utf8_lossy(&ended.stderr), "");
+}
+
+#[test]
+fn what_is_no_program_is_refused_clearly() {
+    let directory = tempdir().unwrap();
+    write(directory.path(), "latin.io", b"1 println\n\"caf\xe9\"");
+    write(directory.path(), "nul.io", b"1 println\n\0");
+    let run = |name| telos_in(directory.path(), &["run", name], "");
+    for (name, words) in [
+        ("latin.io", "\"latin.io\" is not UTF-8: byte 0xe9 at offset 14, line 2"),
+        ("nul.io", "syntax error: stray character \"\\0\""),
+        ("missing.io", "cannot read \"missing.io\": no such file or directory"),
+        (".", "cannot read \".\": is a directory"),
+    ] {
+        let ran = run(name);
+        assert_eq!(ran.code, Some(1), "{ran:?}");
+        assert!(ran.errors.contains(words), "{ran:?}");
+        assert_eq!(ran.output, "");
+    }
+}
+
+#[test]
+fn nesting_without_end_neither_panics_nor_overflows() {
+    let directory = tempdir().unwrap();
+    write(directory.path(), "open.io", "(".repeat(100_000));
+    let ran = telos_in(directory.path(), &["run", "open.io"], "");
+    assert_eq!(ran.code, Some(1), "{}", &ran.errors[..ran.errors.len().min(500)]);
+    assert!(ran.errors.len() < 5_000);
+    write(directory.path(), "deep.io", "(".repeat(100_000) + "1" + &")".repeat(100_000));
+    assert_eq!(telos_in(directory.path(), &["run", "deep.io"], "").code, Some(0));
+}
+
+#[test]
+fn coroutines_come_to_their_end() {
+    let program = "Object clone do(later := method(yield; \"later\" println)) @@later; \"now\" println";
+    assert_eq!(telos_in(".".as_ref(), &["run", "-"], program).ok(), "now\nlater\n");
+}
