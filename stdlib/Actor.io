@@ -28,7 +28,7 @@ Future := Object clone do(
     setResult := method(value,
         self value := getSlot("value")
         if(nil isIdenticalTo(self getSlot("proxy")) not,
-            self getSlot("proxy") _become(getSlot("value"))
+            FutureProxy resolve(self getSlot("proxy"), getSlot("value"))
         )
         finish
     )
@@ -65,9 +65,18 @@ FutureProxy := Object clone do(
         proxy type := "FutureProxy"
         proxy _future := future
         proxy _become := self getSlot("become")
+        proxy _removeSlot := self getSlot("removeSlot")
         proxy forward := self getSlot("waitAndForward")
         proxy removeAllProtos
         proxy
+    )
+
+    // What never changes is as good as its copy. For anything else the proxy goes on forwarding, so that
+    // there is one of it only.
+    resolve := method(proxy, value,
+        isCopy := getSlot("value") isKindOf(Number) or(
+            getSlot("value") isKindOf(Sequence) and(getSlot("value") isMutable not))
+        if(isCopy, getSlot("proxy") _become(getSlot("value")), getSlot("proxy") _removeSlot("type"))
     )
 
     waitAndForward := method(

@@ -171,14 +171,14 @@ Coroutine do(
 
     //doc Coroutine resumeLater Puts the receiver first in the queue, to run at the next yield or pause. Returns self.
     resumeLater := method(
-        yieldingCoros remove(self)
+        self leaveQueue
         yieldingCoros atInsert(0, self)
         self
     )
 
     //doc Coroutine pause Takes the receiver out of the queue; if it is running, lets the next ready coroutine run, or sleeps until one is. It goes on when somebody resumes it.
     pause := method(
-        yieldingCoros remove(self)
+        self leaveQueue
         if(isCurrent, self runAnother)
         self
     )
@@ -202,7 +202,7 @@ Coroutine do(
 
     //doc Coroutine pauseCurrentAndResumeSelf Pauses the running coroutine and runs the receiver.
     pauseCurrentAndResumeSelf := method(
-        yieldingCoros remove(self)
+        self leaveQueue
         if(isCurrent not, resume)
         self
     )
@@ -283,7 +283,6 @@ Object do(
         coroutine := Coroutine clone setRunTarget(call sender) setRunLocals(call sender) setRunMessage(call argAt(0))
         Scheduler yieldingCoros atInsert(0, starter)
         coroutine run
-        if(coroutine isFinished, Scheduler yieldingCoros remove(starter))
         coroutine
     )
 

@@ -265,6 +265,16 @@ List do(
     //doc List sort Returns a sorted list.
     sort := method(self clone sortInPlace)
 
+    // sortInPlace(message): by what each element answers to the message.
+    sortInPlaceByKeyMessage := method(key,
+        sender := call sender
+        keyed := List clone
+        self foreach(value, keyed append(list(getSlot("value") doMessage(key, sender), getSlot("value"))))
+        keyed sortInPlaceBy(block(a, b, a at(0) < b at(0)))
+        keyed foreach(index, pair, self atPut(index, pair at(1)))
+        self
+    )
+
     //doc List sortBy(aBlock) Returns a list sorted by aBlock, which tells whether its first argument comes before its second.
     sortBy := method(isBefore, self clone sortInPlaceBy(getSlot("isBefore")))
 

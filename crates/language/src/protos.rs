@@ -70,7 +70,7 @@ impl Protos {
     /// The prototypes of records have fields too, so that a clone of one is complete.
     fn fill_records(&self, heap: &mut Heap, names: &Names) {
         let nil = Value::NIL;
-        let name = Value::object(names.empty);
+        let name = Value::object(names.unnamed);
         let label = Value::object(names.label_none);
         let message = [name, nil, Value::ABSENT, label, Value::number(0.0), Value::number(0.0)];
         heap.set_data(self.message, Kind::Message, Data::Record(message.into_iter().collect()));

@@ -73,8 +73,8 @@ impl Vm {
         let Phase::Step(place) = frame.phase else { return None };
         let place = if waits { place as usize - 1 } else { place as usize };
         let contexts = contexts_of(&unit, place, waits);
-        let locals = self.locals_of(&unit, &frame);
         let call = self.call_of(&frame, index);
+        let locals = self.locals_of(&unit, &frame, call);
         let mut made: Vec<Frame> = Vec::with_capacity(contexts.len());
         let mut values: Vec<Value> = Vec::new();
         let mut delivered = None;
@@ -107,10 +107,11 @@ impl Vm {
         self.stack.values[base..base + values.len()].copy_from_slice(&values);
     }
 
-    fn locals_of(&mut self, unit: &Unit, frame: &Frame) -> Value {
+    fn locals_of(&mut self, unit: &Unit, frame: &Frame, call: Handle) -> Value {
         let base = frame.base as usize;
         let locals = self.heap.clone_of(self.protos.locals, ObjectKind::Locals, Data::None);
         self.heap.set_slot(locals, self.names.self_, self.stack.values[base]);
+        self.heap.set_slot(locals, self.names.call, Value::object(call));
         for (index, &name) in unit.names.iter().enumerate() {
             let value = self.stack.values[base + 1 + index];
             if !value.is_absent() {

@@ -60,10 +60,27 @@ impl Vm {
         loop {
             let parent = self.heap.get_slot(ancestor, self.names.parent_coroutine).unwrap_or(Value::NIL);
             ancestor = match parent.as_handle() {
-                Some(parent) if self.is_waiting(parent) => return Err(Signal::Switch(parent, value)),
+                Some(parent) if self.is_waiting(parent) => {
+                    self.leave_queue(parent);
+                    return Err(Signal::Switch(parent, value));
+                }
                 Some(parent) if self.heap.kind(parent) == Kind::Coroutine && parent != ancestor => parent,
                 _ => return Err(Signal::Switch(self.main, value)),
             }
+        }
+    }
+
+    /// Takes a coroutine out of the scheduler's queue: it goes on before its turn, and must not do so twice.
+    pub(crate) fn leave_queue(&mut self, coroutine: Handle) {
+        let scheduler = self.heap.own_slot(self.protos.core, self.names.scheduler).and_then(Value::as_handle);
+        let queue = scheduler.and_then(|scheduler| self.heap.own_slot(scheduler, self.names.yielding_coros));
+        let Some(queue) = queue.and_then(Value::as_handle) else { return };
+        let Some(waiting) = self.heap.list(queue) else { return };
+        // Who started another is in front, who yielded at the back: the rest is hardly ever looked at.
+        let is_it = |&each: &Value| each == Value::object(coroutine);
+        let at = if waiting.first().is_some_and(is_it) { Some(0) } else { waiting.iter().rposition(is_it) };
+        if let Some(at) = at {
+            self.heap.list_edit(queue, |items| items.remove(at));
         }
     }
 

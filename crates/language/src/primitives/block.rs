@@ -36,9 +36,11 @@ pub const TABLE: &[Row] = &[
 
 pub const PRIMITIVE_TABLE: &[Row] = &[
     ("performOn", ALL, perform_primitive_on),
+    ("typeName", NONE, |vm, args| {
+        Ok(primitive_name(vm, args.target).map_or(Value::NIL, |(owner, _)| vm.symbol(&owner)))
+    }),
     ("uniqueName", NONE, |vm, args| {
-        let name = args.target.as_handle().map_or_else(String::new, |handle| primitive_name(vm, handle));
-        Ok(vm.symbol(&name))
+        Ok(primitive_name(vm, args.target).map_or(Value::NIL, |(_, name)| vm.symbol(&name)))
     }),
     ("id", NONE, |vm, args| {
         Ok(match args.target.as_handle().map(|handle| vm.heap.object(handle).data()) {
@@ -48,11 +50,11 @@ pub const PRIMITIVE_TABLE: &[Row] = &[
     }),
 ];
 
-fn primitive_name(vm: &Vm, handle: Handle) -> String {
-    match vm.heap.object(handle).data() {
-        Data::Primitive(index) => vm.primitives[*index as usize].name.clone(),
-        _ => String::new(),
-    }
+/// The type that the primitive was made for, and its name there.
+fn primitive_name(vm: &Vm, value: Value) -> Option<(String, String)> {
+    let Data::Primitive(index) = vm.heap.object(value.as_handle()?).data() else { return None };
+    let (owner, name) = vm.primitives[*index as usize].name.split_once(' ')?;
+    Some((owner.to_string(), name.to_string()))
 }
 
 fn read(vm: &mut Vm, args: &Args, index: usize) -> Outcome {

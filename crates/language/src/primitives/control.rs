@@ -272,10 +272,7 @@ impl Vm {
         self.refresh_operators();
         match crate::syntax::parse(source, &self.operators.table) {
             Ok(tree) => Ok(message::from_tree(&mut self.heap, self.protos.message, &tree, label)),
-            Err(error) => {
-                let label = self.heap.symbol_text(label).into_owned();
-                Err(self.raise(format!("compile error in {label}: {error}")))
-            }
+            Err(error) => Err(self.raise(error.exception_text())),
         }
     }
 }

@@ -13,6 +13,11 @@ pub const TABLE: &[Row] = &[
         let coroutine = args.receiver(vm, Kind::Coroutine)?;
         Ok(Value::boolean(vm.is_finished(coroutine)))
     }),
+    ("leaveQueue", NONE, |vm, args| {
+        let coroutine = args.receiver(vm, Kind::Coroutine)?;
+        vm.leave_queue(coroutine);
+        Ok(args.target)
+    }),
     ("run", NONE, resume),
     ("resume", NONE, resume),
     ("ioStack", NONE, |vm, args| {

@@ -297,10 +297,9 @@ pub fn compare_lists(vm: &mut Vm, left: Value, right: Value) -> Result<Ordering,
     Ok(Ordering::Equal)
 }
 
-/// sortInPlace(message): by what each item answers to the message. Written in Io as sortByKey; see the library.
+/// sortInPlace(message): by what each item answers to the message. Written in Io; see the library.
 pub fn sort_by_message(vm: &mut Vm, args: Args) -> Outcome {
     let name = vm.heap.intern("sortInPlaceByKeyMessage");
     let argument = args.argument(vm, 0)?;
-    let message = vm.message_with_values(name, &[Value::object(argument)]);
-    vm.send_message(args.target, message, args.locals)
+    vm.send_values(args.target, name, &[Value::object(argument)], args.locals)
 }

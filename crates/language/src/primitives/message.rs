@@ -200,7 +200,7 @@ fn shuffle(vm: &mut Vm, args: Args) -> Outcome {
     vm.refresh_operators();
     let root = tree.root;
     if let Err(error) = syntax::shuffle(&mut tree, root, &vm.operators.table) {
-        return Err(vm.raise(format!("compile error: {error}")));
+        return Err(vm.raise(error.exception_text()));
     }
     let label = vm.heap.record(message)[field::LABEL].as_handle().unwrap_or(vm.names.label_none);
     let fresh = messages::from_tree(&mut vm.heap, vm.protos.message, &tree, label);

@@ -1,7 +1,6 @@
 //! Slots and protos: how a program reads and writes objects.
 
 use super::{ALL, Args, LAZY, NONE, ONE, Plain, Row, TWO, refuse};
-use crate::machine::evaluate::Found;
 use crate::message;
 use crate::signal::{Outcome, Signal};
 use crate::vm::Vm;
@@ -318,15 +317,6 @@ impl Vm {
         self.heap.remove_slot(handle, name);
         if self.is_watched(handle) {
             self.meaning_changed(name);
-        }
-    }
-
-    /// Sends a message as found on `target`, for primitives that stand in for another object.
-    pub(crate) fn send_message(&mut self, target: Value, message: Handle, locals: Value) -> Outcome {
-        let name = message::name(&self.heap, message);
-        match self.look_up(target, name) {
-            Some(Found { value, holder, target }) => self.use_found(Found { value, holder, target }, message, locals),
-            None => Err(self.raise_not_found(message, target)),
         }
     }
 }

@@ -2,5 +2,6 @@
 Message clone name println
 Message clone println
 message((4 + 5)) doInContext(Lobby) println
-e := message(()) 
+# An empty pair of parentheses prints as such, so that it can be parsed again (upstream prints nothing).
+e := message(())
 e println

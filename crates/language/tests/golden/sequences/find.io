@@ -1,4 +1,4 @@
-# findSeq, reverseFindSeq, findNthSeq, occurrences and containment.
+# findSeq, reverseFindSeq, findNthSeq, occurrences and containment. (Upstream loses count in findNthSeq.)
 s := "banana"
 s findSeq("an") println
 s findSeq("an", 2) println
