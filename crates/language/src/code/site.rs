@@ -41,8 +41,9 @@ pub struct Site {
 
 /// No object has this shape.
 const NO_SHAPE: ShapeId = ShapeId(u32::MAX);
-/// No activatable value has this handle: it is nil's.
-const NO_VALUE: Handle = Handle(0);
+/// No value has this handle; nil's would not do, since a slot may well hold nil.
+const NO_VALUE: Handle = Handle(u32::MAX);
+const NOBODY: Handle = Handle(0);
 
 impl Site {
     pub fn new(name: Symbol, message: Handle) -> Site {
@@ -53,7 +54,7 @@ impl Site {
             epoch: Cell::new(0),
             known: Cell::new(Known::Own),
             index: Cell::new(0),
-            holder: Cell::new(NO_VALUE),
+            holder: Cell::new(NOBODY),
             next: Cell::new(NO_SHAPE),
             value: Cell::new(NO_VALUE),
             callee: Cell::new(Callee::Primitive(0)),

@@ -67,7 +67,8 @@ impl Vm {
 }
 
 fn begin_if(vm: &mut Vm, args: Args) -> Outcome {
-    let condition = args.argument(vm, 0)?;
+    // Nothing is not true.
+    let Some(condition) = message::argument(&vm.heap, args.message, 0) else { return Ok(Value::FALSE) };
     vm.push_native(Native::If, &args);
     vm.push_chain(condition, args.locals, args.locals);
     Err(Signal::Entered)

@@ -53,6 +53,9 @@ fn begin_foreach(vm: &mut Vm, args: Args, backwards: bool) -> Outcome {
     if args.message_count(vm) == 0 {
         return Err(refuse(vm, &args, "requires at least one argument: foreach(index, value, message)"));
     }
+    if backwards && args.message_count(vm) == 1 {
+        return Err(refuse(vm, &args, "requires at least two arguments: reverseForeach(index, value, message)"));
+    }
     let keys = keys_of(vm, args.target)?;
     let first = if backwards { size_of(vm, args.target, keys) as f64 } else { 0.0 };
     vm.push_native(Native::Foreach, &args);

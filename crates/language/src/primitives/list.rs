@@ -45,7 +45,10 @@ pub const TABLE: &[Row] = &[
     ("first", ONE, |vm, args| end(vm, args, true)),
     ("last", ONE, |vm, args| end(vm, args, false)),
     ("indexOf", ONE, |vm, args| Ok(position(vm, &args)?.map_or(Value::NIL, |index| Value::number(index as f64)))),
-    ("contains", ONE, |vm, args| Ok(Value::boolean(position(vm, &args)?.is_some()))),
+    ("contains", ONE, |vm, args| {
+        let (list, wanted) = (args.receiver(vm, Kind::List)?, args.value(vm, 0));
+        Ok(Value::boolean(find(vm, list, wanted)?.is_some()))
+    }),
     ("containsIdenticalTo", ONE, |vm, args| {
         let (items, wanted) = (items(vm, &args)?, args.value(vm, 0));
         Ok(Value::boolean(items.contains(&wanted)))
@@ -54,7 +57,8 @@ pub const TABLE: &[Row] = &[
         let items = items(vm, &args)?;
         Ok(Value::number(items.len() as f64))
     }),
-    ("preallocateToSize", ONE, |_, args| Ok(args.target)),
+    // A list grows as it must; the size is asked for as for any number, and otherwise ignored.
+    ("preallocateToSize", ONE, |vm, args| args.number(vm, 0).map(|_| args.target)),
     ("setSize", ONE, set_size),
     ("swapIndices", TWO, |vm, args| {
         let list = args.receiver(vm, Kind::List)?;
@@ -92,13 +96,13 @@ fn items(vm: &mut Vm, args: &Args) -> Result<Vec<Value>, Signal> {
     Ok(items)
 }
 
-/// An index argument that must lie in the list; negative ones count from the end.
+/// An index argument that must lie in the list. Only reading counts from the end: what changes a list names its place.
 fn index(vm: &mut Vm, args: &Args, argument: usize) -> Result<usize, Signal> {
     let list = args.receiver(vm, Kind::List)?;
     let given = args.integer(vm, argument)?;
     let count = vm.heap.list(list).map_or(0, <[Value]>::len);
-    match wrap(given, count) {
-        Some(index) if index < count => Ok(index),
+    match usize::try_from(given) {
+        Ok(index) if index < count => Ok(index),
         _ => Err(vm.raise("index out of bounds")),
     }
 }
@@ -138,8 +142,8 @@ fn at_insert(vm: &mut Vm, args: Args) -> Outcome {
     let value = args.value(vm, 1);
     let count = vm.heap.list(list).map_or(0, <[Value]>::len);
     vm.charge(count / 64)?;
-    match wrap(given, count) {
-        Some(at) if at <= count => {
+    match usize::try_from(given) {
+        Ok(at) if at <= count => {
             vm.heap.list_edit(list, |items| items.insert(at, value));
             Ok(args.target)
         }
@@ -152,8 +156,8 @@ fn remove_at(vm: &mut Vm, args: Args) -> Outcome {
     let given = args.integer(vm, 0)?;
     let count = vm.heap.list(list).map_or(0, <[Value]>::len);
     vm.charge(count / 64)?;
-    match wrap(given, count) {
-        Some(at) if at < count => Ok(vm.heap.list_edit(list, |items| items.remove(at)).unwrap_or(Value::NIL)),
+    match usize::try_from(given) {
+        Ok(at) if at < count => Ok(vm.heap.list_edit(list, |items| items.remove(at)).unwrap_or(Value::NIL)),
         _ => Err(vm.raise("index out of bounds")),
     }
 }
@@ -162,6 +166,9 @@ fn append_seq(vm: &mut Vm, args: Args) -> Outcome {
     let list = args.receiver(vm, Kind::List)?;
     for argument in 0..args.count {
         let other = args.of_kind(vm, argument, Kind::List)?;
+        if other == list {
+            return Err(vm.raise("can't add a list to itself"));
+        }
         let more = vm.heap.list(other).unwrap_or_default().to_vec();
         vm.reserve(more.len() * 8)?;
         vm.heap.list_edit(list, |items| items.extend(more));
@@ -182,6 +189,7 @@ fn append_if_absent(vm: &mut Vm, args: Args) -> Outcome {
 
 fn remove(vm: &mut Vm, args: Args) -> Outcome {
     let list = args.receiver(vm, Kind::List)?;
+    args.required(vm, 0)?;
     for argument in 0..args.count {
         let value = args.value(vm, argument);
         let mut kept = Vec::new();

@@ -12,6 +12,7 @@ mod control;
 mod coroutine;
 mod date;
 mod duration;
+mod encoded_list;
 mod iterate;
 mod json;
 mod list;
@@ -133,6 +134,7 @@ pub fn install(vm: &mut Vm) {
     vm.define_table(protos.list, list::TABLE);
     vm.define_table(protos.list, iterate::LIST_TABLE);
     vm.define_table(protos.list, sort::TABLE);
+    vm.define_table(protos.list, encoded_list::TABLE);
     vm.define_table(protos.map, map::TABLE);
     vm.define_table(protos.map, iterate::MAP_TABLE);
     vm.define_table(protos.block, block::TABLE);

@@ -191,7 +191,7 @@ fn as_string(vm: &mut Vm, args: Args) -> Outcome {
             if whole.unwrap_or(0.0).abs() > 1e6 || fraction.unwrap_or(0.0).abs() > 1e6 {
                 return Err(refuse(vm, &args, "was asked for more than a million digits"));
             }
-            number_text::format_fixed(number, whole.unwrap_or(0.0) as i64, fraction.unwrap_or(0.0) as i64)
+            number_text::format_fixed(number, whole.unwrap_or(0.0) as i64, fraction.unwrap_or(6.0) as i64)
         }
     };
     Ok(vm.symbol(&text))

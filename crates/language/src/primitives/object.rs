@@ -72,6 +72,10 @@ impl Vm {
     pub(crate) fn raw_clone(&mut self, value: Value) -> Outcome {
         let Some(proto) = value.as_handle() else { return Ok(value) };
         let object = self.heap.object(proto);
+        // What cannot change is its own clone.
+        if object.has(object::flag::SYMBOL) {
+            return Ok(value);
+        }
         let kind = object.kind();
         let data = match object.data() {
             Data::None | Data::Foreign(_) => Data::None,
