@@ -404,10 +404,8 @@ impl Vm {
                         if caller.kind != Kind::Code {
                             break 'frame Exit::Return(value);
                         }
-                        let Phase::Step(place) = caller.phase else { unreachable!("a code frame is at a step") };
-                        let code = &units.get(caller.unit).expect("a frame's unit lives as long as it").code;
-                        let answer = caller.base as usize + code[place as usize - 1].a as usize;
-                        stack.values[answer] = value;
+                        // Code that calls code keeps the callee in the register before the receiver, for the answer.
+                        stack.values[base - 1] = value;
                         continue 'frame;
                     }
                     Op::Leave => break Exit::Leave(*instruction),
