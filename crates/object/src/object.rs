@@ -87,7 +87,6 @@ pub enum Kind {
     Frame,
     Primitive,
     WeakLink,
-    Foreign,
 }
 
 /// Single bits of an object's header.
@@ -102,8 +101,8 @@ pub mod flag {
     pub const COMPILED: u8 = 8;
     /// Writes are reported to the heap's barrier first.
     pub const WATCHED: u8 = 16;
-    /// Only some names are known to be found here; set while an object is being faulted in.
-    pub const OPEN: u8 = 32;
+    /// What a program can notice, and an undo must restore. The others are notes of the heap and the machine.
+    pub const STATE: u8 = ACTIVATABLE | SYMBOL;
 }
 
 pub struct Object {
@@ -187,7 +186,21 @@ impl Data {
         }
     }
 
-    /// Names every value inside.
+    /// The same data once more, for another object. Foreign data is not copied.
+    pub fn copied(&self) -> Data {
+        match self {
+            Data::None | Data::Foreign(_) => Data::None,
+            Data::Number(number) => Data::Number(*number),
+            Data::Sequence(sequence) => Data::Sequence(sequence.clone()),
+            Data::List(values) => Data::List(values.clone()),
+            Data::Map(map) => Data::Map(map.clone()),
+            Data::Record(values) => Data::Record(values.clone()),
+            Data::Primitive(index) => Data::Primitive(*index),
+            Data::Weak(target) => Data::Weak(*target),
+        }
+    }
+
+    /// Names every value inside that it keeps alive.
     pub fn trace(&self, visit: &mut dyn FnMut(Value)) {
         match self {
             Data::List(values) => values.iter().for_each(|&value| visit(value)),
