@@ -19,6 +19,8 @@ pub enum Known {
 #[derive(Clone, Copy)]
 pub enum Callee {
     Primitive(u32),
+    /// A block that runs as a tree.
+    Block,
     /// A primitive with a quick form.
     Quick(u32, Quick),
     /// A unit, and the scope of its block; nil for a method.

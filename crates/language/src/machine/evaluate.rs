@@ -1,7 +1,7 @@
 //! Walks message chains: literals, lookup, arguments. Owns the order of evaluation and the count of fuel: one for each
 //! message.
 
-use super::frame::{Frame, Kind, Phase};
+use super::frame::{Frame, Kind, Phase, frame_flag};
 use crate::message::{self, field};
 use crate::primitives::{Args, Eagerness};
 use crate::signal::{Halt, Outcome, Signal};
@@ -92,13 +92,13 @@ impl Vm {
                 }
             };
             match message::next(&self.heap, message) {
-                Some(next) => {
+                Some(next) if self.top().flags & frame_flag::SINGLE == 0 => {
                     let frame = self.top();
                     frame.target = value;
                     frame.message = next;
                     frame.phase = Phase::Ready;
                 }
-                None => return self.finish_chain(value),
+                _ => return self.finish_chain(value),
             }
         }
     }
@@ -109,13 +109,13 @@ impl Vm {
         let frame = self.stack.frames.last_mut().expect("a running machine has a frame");
         self.stack.values.truncate(frame.base as usize);
         match message::next(&self.heap, frame.message) {
-            Some(next) => {
+            Some(next) if frame.flags & frame_flag::SINGLE == 0 => {
                 frame.target = value;
                 frame.message = next;
                 frame.phase = Phase::Ready;
                 Err(Signal::Entered)
             }
-            None => self.finish_chain(value),
+            _ => self.finish_chain(value),
         }
     }
 

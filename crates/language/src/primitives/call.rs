@@ -34,7 +34,7 @@ pub const TABLE: &[Row] = &[
         let argument = usize::try_from(index).ok().and_then(|index| messages::argument(&vm.heap, message, index));
         match argument {
             Some(argument) => {
-                vm.push_chain(argument, sender, sender);
+                vm.push_evaluation(argument, sender, sender);
                 Err(Signal::Entered)
             }
             None => Ok(Value::NIL),

@@ -146,9 +146,19 @@ pub fn install(vm: &mut Vm) {
     vm.define_table(protos.primitive, block::PRIMITIVE_TABLE);
     collector::install(vm);
     quick::install(vm);
+    remember_built_in(vm);
     date::install(vm);
     duration::install(vm);
     crate::host::install(vm);
+}
+
+/// Keeps what Object and Locals mean by the names that compiled code does itself.
+fn remember_built_in(vm: &mut Vm) {
+    for name in ["", "if", "while", "loop", "for", "setSlot", "updateSlot"] {
+        let name = vm.heap.intern(name);
+        let own = [vm.protos.object, vm.protos.locals].map(|holder| vm.heap.own_slot(holder, name));
+        vm.built_in.insert(name, own.into_iter().flatten().filter_map(|value| value.as_handle()).collect());
+    }
 }
 
 /// Whether this primitive assigns its last argument.
