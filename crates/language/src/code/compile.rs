@@ -121,16 +121,16 @@ fn local_names(vm: &Vm, body: Handle, arguments: &[Symbol]) -> Option<Vec<Symbol
     let heap = &vm.heap;
     let mut names = arguments.to_vec();
     let mut seen = FxHashSet::default();
-    let mut pending = vec![body];
-    while let Some(message) = pending.pop() {
+    let mut pending = vec![(body, true)];
+    while let Some((message, begins)) = pending.pop() {
         if !seen.insert(message) || seen.len() > MESSAGES_MAX {
             return None;
         }
         let name = message::name(heap, message);
-        if name == vm.names.call {
+        if begins && name == vm.names.call {
             return None;
         }
-        pending.extend(message::next(heap, message));
+        pending.extend(message::next(heap, message).map(|next| (next, name == vm.names.semicolon)));
         let text = heap.symbol_text(name);
         let made: &[Handle] = &match &*text {
             "setSlot" => assigned_name(heap, message).into_iter().collect(),
@@ -144,7 +144,7 @@ fn local_names(vm: &Vm, body: Handle, arguments: &[Symbol]) -> Option<Vec<Symbol
         }
         // What a method or block assigns is its own.
         if !matches!(&*text, "method" | "block") {
-            pending.extend(message::arguments(heap, message));
+            pending.extend(message::arguments(heap, message).into_iter().map(|argument| (argument, true)));
         }
     }
     (names.len() < REGISTERS_MAX / 2).then_some(names)

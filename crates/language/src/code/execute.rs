@@ -33,6 +33,8 @@ pub(super) enum Exit {
     Guard(Instruction),
     /// A block that runs as a tree.
     Block(Instruction, Value),
+    /// `call` to a block.
+    CallBlock(Instruction, Value),
     TooDeep,
     /// Time for a collection, or for a look at the memory limit.
     Safepoint,
@@ -54,6 +56,7 @@ impl Vm {
                 Exit::Write(instruction) => self.write_from_code(instruction),
                 Exit::Bind(instruction) => self.bind_from_code(instruction),
                 Exit::Guard(instruction) => self.guard_from_code(instruction),
+                Exit::CallBlock(instruction, target) => self.call_block_from_code(instruction, target),
                 Exit::Block(instruction, target) => self.activate_from_code(instruction, target),
                 Exit::Update(instruction) => self.update_from_code(instruction),
                 Exit::Leave(instruction) => Some(self.leave_code(instruction)),
@@ -146,6 +149,7 @@ impl Vm {
                     match $site.callee.get() {
                         Callee::Primitive(index) => break Exit::Primitive(*$instruction, index, $target),
                         Callee::Block => break Exit::Block(*$instruction, $target),
+                        Callee::CallBlock => break Exit::CallBlock(*$instruction, $target),
                         Callee::Quick(index, quick) => {
                             let (first, count) = ($instruction.a as usize + 2, $instruction.c as usize);
                             let mut bench = Bench { heap: &mut *heap, names: &*names, protos: &*protos };

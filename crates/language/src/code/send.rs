@@ -124,10 +124,12 @@ impl Vm {
         let known = match (object.kind(), object.data()) {
             (ObjectKind::Primitive, Data::Primitive(index)) => {
                 let primitive = &self.primitives[*index as usize];
-                if primitive.eagerness == Eagerness::Lazy || count > primitive.eagerness.most() {
+                let calls_block = primitive.calls_block && self.kind_of(found.target) == ObjectKind::Block;
+                if !calls_block && (primitive.eagerness == Eagerness::Lazy || count > primitive.eagerness.most()) {
                     return Answer::Tree;
                 }
                 match primitive.quick {
+                    _ if calls_block => Callee::CallBlock,
                     Some(quick) => Callee::Quick(*index, quick),
                     None => Callee::Primitive(*index),
                 }
@@ -155,6 +157,7 @@ impl Vm {
         match site.callee.get() {
             Callee::Primitive(index) | Callee::Quick(index, _) => self.call_primitive(instruction, index, target),
             Callee::Block => self.activate_from_code(instruction, target),
+            Callee::CallBlock => self.call_block_from_code(instruction, target),
             Callee::Code(callee, _) => {
                 self.stack.values[first + 1] = target;
                 let (block, holder) = (site.value.get(), site.holder.get());
@@ -242,6 +245,28 @@ impl Vm {
             holder: site.holder.get(),
         };
         Some(self.activate_block(site.value.get(), args))
+    }
+
+    /// `block call(…)`: the block's code, with its arguments where they are.
+    pub(super) fn call_block_from_code(&mut self, instruction: Instruction, target: Value) -> Option<Outcome> {
+        let (unit, frame) = (self.running_unit(), *self.top());
+        let site = &unit.sites[instruction.x as usize];
+        let (block, count) = (self.handle_of(target), instruction.c as usize);
+        let fields = self.heap.record(block);
+        let takes_all = fields.len().saturating_sub(field::ARGUMENT_NAMES) >= count;
+        // A method called like this has the sender for its self, which code has no object for.
+        let closed = fields.get(field::SCOPE).is_some_and(|scope| !scope.is_nil());
+        let plain = fields.get(field::PASSES_STOPS).is_some_and(|passes| !passes.is_true());
+        let callee = if takes_all && closed && plain { self.unit_of(block) } else { None };
+        let Some(callee) = callee else {
+            return Some(match instruction.op {
+                Op::Call => self.leave_code(instruction),
+                _ => self.evaluate_or_leave(instruction, site),
+            });
+        };
+        let at = frame.base as usize + instruction.a as usize + 1;
+        let holder = self.protos.block;
+        self.enter_unit(callee, block, frame.locals, site.message, holder, at, count)
     }
 
     /// Pushes the frame of a unit whose receiver is at `at` and whose arguments follow.

@@ -9,7 +9,11 @@ use object::{Handle, Kind, Value};
 
 pub const TABLE: &[Row] = &[
     ("sender", NONE, |vm, args| sender(vm, &args)),
-    ("target", NONE, |vm, args| read(vm, &args, field::TARGET)),
+    ("target", NONE, |vm, args| match read(vm, &args, field::TARGET)? {
+        // A block that code called has its sender for its target.
+        target if target.is_absent() => sender(vm, &args),
+        target => Ok(target),
+    }),
     ("message", NONE, |vm, args| read(vm, &args, field::MESSAGE)),
     ("slotContext", NONE, |vm, args| read(vm, &args, field::SLOT_CONTEXT)),
     ("activated", NONE, |vm, args| read(vm, &args, field::ACTIVATED)),
