@@ -14,7 +14,7 @@ pub fn format_number(number: f64) -> String {
         return "nan".to_owned();
     }
     if number.fract() == 0.0 && (-INTEGER_LIMIT..INTEGER_LIMIT).contains(&number) {
-        return (number as i64).to_string();
+        return itoa::Buffer::new().format(number as i64).to_owned();
     }
     if number.abs() > INTEGER_LIMIT {
         return format_exponent(number);
@@ -22,6 +22,14 @@ pub fn format_number(number: f64) -> String {
     let text = format!("{number:.16}");
     let trimmed = text.trim_end_matches('0');
     trimmed.strip_suffix('.').unwrap_or(trimmed).to_owned()
+}
+
+/// Gives the text of a number to `use_text`, without an allocation for whole numbers.
+pub fn with_number_text<R>(number: f64, use_text: impl FnOnce(&str) -> R) -> R {
+    if number.fract() == 0.0 && (-INTEGER_LIMIT..INTEGER_LIMIT).contains(&number) {
+        return use_text(itoa::Buffer::new().format(number as i64));
+    }
+    use_text(&format_number(number))
 }
 
 /// C's `%e`: six decimals, a sign and at least two digits in the exponent.

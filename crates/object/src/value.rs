@@ -38,6 +38,21 @@ impl Value {
         if number.is_nan() { Value(CANONICAL_NAN) } else { Value(number.to_bits()) }
     }
 
+    /// The result of arithmetic on numbers that are values already: a NaN among them is canonical, and so is what the
+    /// processor makes of it.
+    #[inline(always)]
+    pub fn computed(number: f64) -> Value {
+        debug_assert!(number.to_bits() < OBJECT_TAG);
+        Value(number.to_bits())
+    }
+
+    /// The number that this is known to be. Anything else reads as some NaN.
+    #[inline(always)]
+    pub fn assume_number(self) -> f64 {
+        debug_assert!(self.is_number());
+        f64::from_bits(self.0)
+    }
+
     #[inline(always)]
     pub const fn object(handle: Handle) -> Value {
         Value(OBJECT_TAG | handle.0 as u64)

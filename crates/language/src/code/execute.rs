@@ -75,9 +75,7 @@ impl Vm {
         let unit = self.units.get(frame.unit).expect("a frame's unit lives as long as it");
         let register = unit.code[place as usize - 1].a as usize;
         let index = frame.base as usize + register;
-        if self.stack.values.len() <= index {
-            self.stack.values.resize(index + 1, Value::ABSENT);
-        }
+        self.stack.values.reach(index + 1);
         self.stack.values[index] = value;
     }
 
@@ -105,10 +103,8 @@ impl Vm {
             let unit: &Unit = units.get(id).expect("a frame's unit lives as long as it");
             unit.used.set(true);
             let end = base + unit.registers;
-            if stack.values.len() < end {
-                stack.values.resize(end, Value::ABSENT);
-            }
-            let registers = &mut stack.values[base..end];
+            stack.values.reach(end);
+            let registers = stack.values.window(base);
             let code = &unit.code[..];
             macro_rules! numbers {
                 ($instruction:ident, $left:expr, $right:expr) => {
@@ -121,7 +117,7 @@ impl Vm {
             macro_rules! compute {
                 ($instruction:ident, $right:expr, $operate:expr) => {{
                     let (left, right) = numbers!($instruction, registers[$instruction.b as usize], $right);
-                    registers[$instruction.a as usize] = Value::number($operate(left, right));
+                    registers[$instruction.a as usize] = Value::computed($operate(left, right));
                 }};
             }
             macro_rules! compare {
@@ -249,8 +245,8 @@ impl Vm {
                     }
                     Op::ForBegin | Op::ForNext => {
                         let first = instruction.a as usize;
-                        let [counter, end, step] = [first, first + 1, first + 2]
-                            .map(|register| registers[register].as_number().unwrap_or(f64::NAN));
+                        let [counter, end, step] =
+                            [first, first + 1, first + 2].map(|register| registers[register].assume_number());
                         let is_next = instruction.op == Op::ForNext;
                         let counter = if is_next { counter + step } else { counter };
                         let more = if step > 0.0 { counter <= end } else { counter >= end };
@@ -260,8 +256,8 @@ impl Vm {
                                 break Exit::Fuel;
                             }
                             fuel -= 1;
-                            registers[first] = Value::number(counter);
-                            registers[instruction.b as usize] = Value::number(counter);
+                            registers[first] = Value::computed(counter);
+                            registers[instruction.b as usize] = Value::computed(counter);
                         }
                         if more == is_next {
                             at = instruction.x as usize;
@@ -269,8 +265,8 @@ impl Vm {
                     }
                     Op::RepeatBegin | Op::RepeatNext => {
                         let first = instruction.a as usize;
-                        let done = registers[first].as_number().unwrap_or(0.0);
-                        let more = done < registers[first + 1].as_number().unwrap_or(0.0);
+                        let done = registers[first].assume_number();
+                        let more = done < registers[first + 1].assume_number();
                         if more {
                             if fuel == 0 {
                                 at -= 1;
@@ -278,9 +274,9 @@ impl Vm {
                             }
                             fuel -= 1;
                             if instruction.c != 0 {
-                                registers[instruction.b as usize] = Value::number(done);
+                                registers[instruction.b as usize] = Value::computed(done);
                             }
-                            registers[first] = Value::number(done + 1.0);
+                            registers[first] = Value::computed(done + 1.0);
                         }
                         if more == (instruction.op == Op::RepeatNext) {
                             at = instruction.x as usize;
@@ -314,7 +310,7 @@ impl Vm {
                     }
                     Op::ForeachNext => {
                         let first = instruction.a as usize;
-                        let index = registers[first].as_number().unwrap_or(0.0);
+                        let index = registers[first].assume_number();
                         let list = registers[first + 3].as_handle().and_then(|list| heap.list(list));
                         if let Some(&item) = list.and_then(|items| items.get(index as usize)) {
                             if fuel == 0 {
@@ -322,9 +318,9 @@ impl Vm {
                                 break Exit::Fuel;
                             }
                             fuel -= 1;
-                            registers[instruction.b as usize] = Value::number(index);
+                            registers[instruction.b as usize] = Value::computed(index);
                             registers[instruction.c as usize] = item;
-                            registers[first] = Value::number(index + 1.0);
+                            registers[first] = Value::computed(index + 1.0);
                             at = instruction.x as usize;
                         }
                     }
@@ -408,10 +404,8 @@ impl Vm {
                         if caller.kind != Kind::Code {
                             break 'frame Exit::Return(value);
                         }
-                        let Phase::Step(place) = caller.phase else { unreachable!("a code frame is at a step") };
-                        let code = &units.get(caller.unit).expect("a frame's unit lives as long as it").code;
-                        let answer = caller.base as usize + code[place as usize - 1].a as usize;
-                        stack.values[answer] = value;
+                        // Code that calls code keeps the callee in the register before the receiver, for the answer.
+                        stack.values[base - 1] = value;
                         continue 'frame;
                     }
                     Op::Leave => break Exit::Leave(*instruction),
@@ -440,11 +434,8 @@ fn enter(
     first: usize,
     count: usize,
 ) {
-    let end = first + unit.registers;
-    if stack.values.len() < end {
-        stack.values.resize(end, Value::ABSENT);
-    }
-    let registers = &mut stack.values[first..end];
+    stack.values.reach(first + unit.registers);
+    let registers = stack.values.window(first);
     if !scope.is_nil() {
         registers[0] = scope;
     }

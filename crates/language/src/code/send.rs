@@ -215,10 +215,7 @@ impl Vm {
         }
         let Some(unit) = self.units.get(id) else { return Some(Err(Signal::Entered)) };
         let (registers, argument_count, names) = (unit.registers, unit.argument_count, unit.names.len());
-        let end = at + registers;
-        if self.stack.values.len() < end {
-            self.stack.values.resize(end, Value::ABSENT);
-        }
+        self.stack.values.reach(at + registers);
         let values = &mut self.stack.values;
         let scope = self.heap.record(block)[field::SCOPE];
         if !scope.is_nil() {

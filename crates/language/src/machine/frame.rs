@@ -3,6 +3,7 @@
 //! A frame names a message, a position in it and the locals it is evaluated in, all of them objects or plain numbers,
 //! so that a suspended stack can be saved and taken up again elsewhere.
 
+use super::values::Values;
 use object::{Foreign, Handle, Value};
 use std::any::Any;
 
@@ -155,7 +156,7 @@ impl Frame {
 #[derive(Default)]
 pub struct Stack {
     pub frames: Vec<Frame>,
-    pub values: Vec<Value>,
+    pub values: Values,
     /// Block activations on this stack.
     pub depth: usize,
 }

@@ -1,6 +1,6 @@
 //! The machine: a loop over frames, never a recursion. Owns the flow of values and signals between frames.
 //!
-//! - `frame`: what a frame and a stack are
+//! - `frame`, `values`: what a frame and a stack are
 //! - `evaluate`: walks message chains
 //! - `activate`: what a slot's value does when it is looked up: blocks and primitives
 //! - `unwind`: stops, exceptions and halts on their way out
@@ -11,6 +11,7 @@ pub mod evaluate;
 pub mod frame;
 pub mod switch;
 pub mod unwind;
+pub mod values;
 
 use crate::primitives::step;
 use crate::signal::{Halt, Outcome, Signal};

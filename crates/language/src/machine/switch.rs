@@ -13,6 +13,7 @@ impl Vm {
         }
         // What is suspended must be able to outlive the code.
         self.leave_all();
+        self.stack.values.compact();
         let stack = std::mem::take(&mut self.stack);
         if let Some(suspended) = self.heap.foreign_mut::<Suspended>(self.current)
             && !suspended.finished

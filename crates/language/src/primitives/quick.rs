@@ -5,7 +5,7 @@
 use crate::names::Names;
 use crate::protos::Protos;
 use crate::vm::Vm;
-use object::number_text::format_number;
+use object::number_text::with_number_text;
 use object::sequence::Sequence;
 use object::{Data, Handle, Heap, Kind, Value, flag};
 
@@ -124,7 +124,7 @@ fn join(bench: &mut Bench, target: Value, arguments: &[Value]) -> Option<Value> 
     let whole = match (right.as_number(), right.as_handle()) {
         (Some(number), _) if left.size_in_bytes() <= FREE_BYTES => {
             let mut whole = left.clone();
-            whole.push_bytes(format_number(number).as_bytes());
+            with_number_text(number, |text| whole.push_bytes(text.as_bytes()));
             whole
         }
         (None, Some(right)) => {
