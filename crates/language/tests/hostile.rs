@@ -109,6 +109,19 @@ fn a_hundred_thousand_paused_coroutines_wake() {
     assert_eq!(number(&mut vm, source), 100_000.0);
 }
 
+#[test]
+fn coroutines_that_are_each_others_parents_end_in_main() {
+    let mut vm = vm();
+    let source = "
+        a := coroFor(1); b := coroFor(2); c := coroFor(3)
+        a run; b run
+        a setParentCoroutine(b); b setParentCoroutine(a)
+        c setParentCoroutine(a)
+        c run
+        5";
+    assert_eq!(number(&mut vm, source), 5.0);
+}
+
 // ---- cycles
 
 #[test]
@@ -143,7 +156,7 @@ fn objects_and_maps_that_contain_themselves_do_not_hang() {
 #[test]
 fn protos_in_a_ring_find_and_fail_alike() {
     let mut vm = vm();
-    number(&mut vm, "a := Object clone; b := a clone; c := b clone; a appendProto(c); a setProto(c); c x := 5; 1");
+    number(&mut vm, "a := Object clone; b := a clone; c := b clone; a appendProto(c); a prependProto(c); c x := 5; 1");
     assert_eq!(number(&mut vm, "a x + b x"), 10.0);
     assert!(vm.evaluate("a nothing", "test").is_err());
     assert!(vm.evaluate("b isKindOf(a); a ancestors size; a ancestorWithSlot(\"zz\")", "test").is_ok());
@@ -159,7 +172,7 @@ fn messages_that_follow_themselves_print_and_pay() {
     {
         vm.evaluate(source, "test").unwrap_or_else(|error| panic!("{source}: {error}"));
     }
-    number(&mut vm, "ring := message(ticks = ticks + 1; nil); ring last setNext(ring); ticks := 0");
+    number(&mut vm, "ring := message(ticks = ticks + 1; Lobby); ring last setNext(ring); ticks := 0");
     assert!(matches!(halt(&mut vm, "Lobby doMessage(ring)"), Halt::Fuel { .. }));
     assert!(number(&mut vm, "ticks") > 1000.0);
     vm.set_limits(Limits { fuel: Some(1_000_000), ..Limits::default() });
@@ -281,7 +294,7 @@ fn a_program_cannot_catch_its_limits() {
         "coroDo(try(loop(nil))); 5",
         "o := Object clone do(run := method(loop(nil))); (o @run) println; 5",
         "withHandler(Exception, block(e, r, 5), loop(nil))",
-        "call relayStopStatus(loop(nil)); stopStatus(loop(nil)); 5",
+        "f := method(call relayStopStatus(loop(nil)); 5); stopStatus(f); f",
     ] {
         let mut vm = limited(Limits { fuel: Some(300_000), ..Limits::default() });
         assert!(matches!(halt(&mut vm, source), Halt::Fuel { .. }), "{source}");
