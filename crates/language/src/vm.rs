@@ -83,7 +83,7 @@ impl Vm {
 
     /// Sets what programs may use from now on, and fills the tank.
     pub fn set_limits(&mut self, limits: Limits) {
-        self.tank = Tank::new(limits.fuel);
+        self.tank = Tank { portion: self.tank.portion, ..Tank::new(limits.fuel) };
         self.limits = limits;
     }
 

@@ -92,6 +92,11 @@ impl Vm {
     /// The next slice; what is left at the very end is used up message by message in the tree.
     fn refuel_code(&mut self) -> Option<Outcome> {
         match self.refuel() {
+            Ok(()) if self.units.stressed => {
+                let outcome = self.leave_unpaid();
+                self.leave_all();
+                Some(outcome)
+            }
             Ok(()) => None,
             Err(Signal::Halt(Halt::Fuel { .. })) if self.tank.slice > 0 => Some(self.leave_unpaid()),
             Err(signal) => Some(Err(signal)),

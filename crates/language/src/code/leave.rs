@@ -61,6 +61,28 @@ impl Vm {
         }
     }
 
+    /// Between two messages of the tree, with every code frame waiting.
+    #[cold]
+    pub(crate) fn leave_if_stressed(&mut self) {
+        if self.units.stressed {
+            self.leave_all();
+        }
+    }
+
+    /// The messages that a waiting code frame is in the middle of, innermost first: those of the chains it stands for.
+    pub(crate) fn code_messages(&self, unit: u32, place: u32) -> Vec<Handle> {
+        let (Some(unit), Some(place)) = (self.units.get(unit), (place as usize).checked_sub(1)) else {
+            return Vec::new();
+        };
+        let message_of = |context: &Context| match context {
+            Context::Ready { message, .. } | Context::Argument { message, .. } | Context::Result { message } => {
+                Some(*message)
+            }
+            Context::Native { .. } | Context::Deliver { .. } => None,
+        };
+        contexts_of(unit, place, true).iter().filter_map(message_of).collect()
+    }
+
     pub(super) fn is_running(&self, id: u32) -> bool {
         self.stack.frames.iter().any(|frame| frame.kind == Kind::Code && frame.unit == id)
     }

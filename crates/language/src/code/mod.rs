@@ -102,6 +102,8 @@ pub struct Units {
     pub redefined: FxHashSet<Symbol>,
     /// Off: every block runs as a tree. For tests that compare both.
     pub disabled: bool,
+    /// On: frames leave their code whenever a slice of fuel ends. For tests of leaving.
+    pub stressed: bool,
 }
 
 impl Units {
@@ -318,12 +320,6 @@ impl Vm {
                 site.forget();
             }
         }
-    }
-
-    /// The message that a code frame waits for, for traces.
-    pub(crate) fn code_message(&self, unit: u32, place: u32) -> Option<Handle> {
-        let unit = self.units.get(unit)?;
-        unit.messages_at.get((place as usize).checked_sub(1)?).copied()
     }
 }
 

@@ -31,6 +31,17 @@ impl Vm {
         Ok(())
     }
 
+    /// The fuel of one message that a chain is about to send.
+    #[inline(always)]
+    fn charge_message(&mut self) -> Result<(), Signal> {
+        if self.tank.slice == 0 {
+            self.refuel()?;
+            self.leave_if_stressed();
+        }
+        self.tank.slice -= 1;
+        Ok(())
+    }
+
     /// Collects if it is time to. Only between messages: a primitive's values are not known to the collector.
     #[inline(always)]
     pub(crate) fn safepoint(&mut self) -> Result<(), Signal> {
@@ -76,12 +87,12 @@ impl Vm {
             let record = self.heap.record(message);
             let literal = record[field::LITERAL];
             let value = if !literal.is_absent() {
-                self.charge(1)?;
+                self.charge_message()?;
                 literal
             } else if message::name(&self.heap, message) == self.names.semicolon {
                 self.top().start
             } else {
-                self.charge(1)?;
+                self.charge_message()?;
                 match self.begin_send(message, target, locals) {
                     Ok(value) => {
                         let base = self.top().base as usize;
