@@ -1,5 +1,6 @@
 //! The embedder's view of a machine: evaluate, send, and read what went wrong.
 
+use crate::limits::FUEL_SLICE;
 use crate::machine::Ended;
 use crate::message;
 use crate::signal::Halt;
@@ -71,6 +72,18 @@ impl Vm {
     pub fn set_compiling(&mut self, on: bool) {
         self.units.disabled = !on;
         self.discard_all_units();
+    }
+
+    /// Makes all running code go back to the tree each time so much fuel is used, as it does when it is suspended or
+    /// rewritten; 0 for never. Slower, and must make no other difference. For tests of just that.
+    pub fn set_leave_every(&mut self, fuel: u64) {
+        self.units.stressed = fuel > 0;
+        self.tank.portion = if fuel > 0 { fuel } else { FUEL_SLICE };
+        // What is left of the present slice goes back, so that the first one is of the new size too.
+        let slice = std::mem::take(&mut self.tank.slice);
+        if self.tank.limit.is_some() {
+            self.tank.reserve += slice;
+        }
     }
 
     /// Sends a message with values for arguments.

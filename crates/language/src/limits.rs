@@ -47,11 +47,13 @@ pub(crate) struct Tank {
     /// Left beyond this slice.
     pub reserve: u64,
     pub limit: Option<u64>,
+    /// How much a slice is.
+    pub portion: u64,
 }
 
 impl Tank {
     pub fn new(limit: Option<u64>) -> Tank {
-        Tank { slice: 0, reserve: limit.unwrap_or(u64::MAX), limit }
+        Tank { slice: 0, reserve: limit.unwrap_or(u64::MAX), limit, portion: FUEL_SLICE }
     }
 
     /// Fuel left in all.
@@ -61,7 +63,7 @@ impl Tank {
 
     /// Takes the next slice. False if there is none.
     pub fn refill(&mut self) -> bool {
-        let portion = self.reserve.min(FUEL_SLICE);
+        let portion = self.reserve.min(self.portion);
         if self.limit.is_some() {
             self.reserve -= portion;
         }

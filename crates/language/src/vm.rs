@@ -13,6 +13,7 @@ use crate::signal::Signal;
 use crate::{library, message};
 use object::sequence::Sequence;
 use object::{Collected, Data, Handle, Heap, Kind, Symbol, Value, flag};
+use rustc_hash::FxHashMap;
 
 /// An Io machine. Everything it knows is in its heap; everything it can reach outside is in its `Host`.
 pub struct Vm {
@@ -30,6 +31,8 @@ pub struct Vm {
     pub(crate) retained: Vec<Value>,
     pub(crate) host: Host,
     pub(crate) units: Units,
+    /// The primitives that Object and Locals had at first for the names that code builds in.
+    pub(crate) built_in: FxHashMap<Symbol, Vec<Handle>>,
     pub(crate) regexes: primitives::RegexCache,
 }
 
@@ -68,6 +71,7 @@ impl Vm {
             retained: Vec::new(),
             host,
             units: Units::default(),
+            built_in: FxHashMap::default(),
             regexes: primitives::RegexCache::default(),
         };
         primitives::install(&mut vm);
@@ -79,7 +83,7 @@ impl Vm {
 
     /// Sets what programs may use from now on, and fills the tank.
     pub fn set_limits(&mut self, limits: Limits) {
-        self.tank = Tank::new(limits.fuel);
+        self.tank = Tank { portion: self.tank.portion, ..Tank::new(limits.fuel) };
         self.limits = limits;
     }
 

@@ -128,7 +128,7 @@ impl Heap {
         if count > INLINE_SLOTS {
             self.usage.bytes -= 8;
         }
-        self.epoch += 1;
+        self.heirs_look_again(handle);
         Some(removed)
     }
 
@@ -137,7 +137,14 @@ impl Heap {
         self.barrier(handle, Part::Protos);
         let next = self.shapes.with_protos(self.shape(handle), protos);
         self.objects[handle.0 as usize].shape = next;
-        self.epoch += 1;
+        self.heirs_look_again(handle);
+    }
+
+    /// What an object finds itself hangs on its shape; only what others find through it has to be looked up again.
+    fn heirs_look_again(&mut self, handle: Handle) {
+        if self.object(handle).has(flag::PROTO) {
+            self.epoch += 1;
+        }
     }
 
     /// Written only once: forked children share the pages of prototypes.

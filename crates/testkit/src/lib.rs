@@ -1,1 +1,13 @@
 //! What tests of every crate share: seeded generators and golden files. A dev-dependency only.
+//!
+//! - `random`: numbers from a seed; `programs`: Io programs that try to break a machine; `mutate`: text made worse
+//! - `shrink`: less of an input that still fails
+//! - `fuzz`: the loop of a fuzz target and its command line
+
+pub mod fuzz;
+pub mod mutate;
+pub mod programs;
+pub mod random;
+pub mod shrink;
+
+pub use random::Random;

@@ -3,10 +3,10 @@
 //! Fuel is carried by the instruction that does the work; its state is always the point from which the tree would do,
 //! and pay for, everything that was not yet executed.
 
-use super::Unit;
 use super::instruction::{Instruction, Op};
 use super::site::Site;
 use super::state::{Context, Source, State, StateId};
+use super::{Scope, Unit};
 use crate::message;
 use crate::vm::Vm;
 use object::{Handle, Heap, Symbol, Value};
@@ -44,6 +44,7 @@ pub(super) struct Loop {
 
 pub(super) struct Compiler<'v> {
     pub vm: &'v Vm,
+    pub scope: Scope,
     pub code: Vec<Instruction>,
     states_at: Vec<StateId>,
     states: Vec<State>,
@@ -73,28 +74,46 @@ pub(super) struct Compiler<'v> {
 /// The unit of a body with these arguments, unless it is too big or needs its call.
 pub fn compile(vm: &Vm, body: Handle, arguments: &[Symbol]) -> Option<Unit> {
     let locals = local_names(vm, body, arguments)?;
-    let mut compiler = Compiler {
-        vm,
-        code: Vec::new(),
-        states_at: Vec::new(),
-        states: Vec::new(),
-        sites: Vec::new(),
-        messages_at: Vec::new(),
-        about: body,
-        assigned: (0..locals.len()).map(|index| index < arguments.len()).collect(),
-        top: locals.len() + 1,
-        registers: locals.len() + 2,
-        locals,
-        messages: Vec::new(),
-        fuel: 0,
-        state: StateId(0),
-        parent: None,
-        loops: Vec::new(),
-        nesting: 0,
-        label: 0,
-    };
+    let mut compiler = Compiler::new(vm, Scope::Body, body, locals, arguments.len());
     compiler.body(body).ok()?;
     Some(compiler.finish(body, arguments.len()))
+}
+
+/// The unit of a message that is evaluated in an object: its chain, or it alone.
+pub fn compile_in_context(vm: &Vm, message: Handle, scope: Scope) -> Option<Unit> {
+    let mut compiler = Compiler::new(vm, scope, message, Vec::new(), 0);
+    compiler.top = 2;
+    match scope {
+        Scope::Message => compiler.one(message).ok()?,
+        _ => compiler.body(message).ok()?,
+    }
+    Some(compiler.finish(message, 0))
+}
+
+impl<'v> Compiler<'v> {
+    fn new(vm: &'v Vm, scope: Scope, body: Handle, locals: Vec<Symbol>, arguments: usize) -> Compiler<'v> {
+        Compiler {
+            vm,
+            scope,
+            code: Vec::new(),
+            states_at: Vec::new(),
+            states: Vec::new(),
+            sites: Vec::new(),
+            messages_at: Vec::new(),
+            about: body,
+            assigned: (0..locals.len()).map(|index| index < arguments).collect(),
+            top: locals.len() + 1,
+            registers: locals.len() + 4,
+            locals,
+            messages: Vec::new(),
+            fuel: 0,
+            state: StateId(0),
+            parent: None,
+            loops: Vec::new(),
+            nesting: 0,
+            label: 0,
+        }
+    }
 }
 
 /// Arguments, then every name that the body may make a local. None if the body asks for its call, or is too big.
@@ -102,16 +121,16 @@ fn local_names(vm: &Vm, body: Handle, arguments: &[Symbol]) -> Option<Vec<Symbol
     let heap = &vm.heap;
     let mut names = arguments.to_vec();
     let mut seen = FxHashSet::default();
-    let mut pending = vec![body];
-    while let Some(message) = pending.pop() {
+    let mut pending = vec![(body, true)];
+    while let Some((message, begins)) = pending.pop() {
         if !seen.insert(message) || seen.len() > MESSAGES_MAX {
             return None;
         }
         let name = message::name(heap, message);
-        if name == vm.names.call {
+        if begins && name == vm.names.call {
             return None;
         }
-        pending.extend(message::next(heap, message));
+        pending.extend(message::next(heap, message).map(|next| (next, name == vm.names.semicolon)));
         let text = heap.symbol_text(name);
         let made: &[Handle] = &match &*text {
             "setSlot" => assigned_name(heap, message).into_iter().collect(),
@@ -125,7 +144,7 @@ fn local_names(vm: &Vm, body: Handle, arguments: &[Symbol]) -> Option<Vec<Symbol
         }
         // What a method or block assigns is its own.
         if !matches!(&*text, "method" | "block") {
-            pending.extend(message::arguments(heap, message));
+            pending.extend(message::arguments(heap, message).into_iter().map(|argument| (argument, true)));
         }
     }
     (names.len() < REGISTERS_MAX / 2).then_some(names)
@@ -164,8 +183,28 @@ impl Compiler<'_> {
         Ok(())
     }
 
+    /// A loop whose own message the tree has paid for already, and whose receiver it has found.
+    fn one(&mut self, message: Handle) -> Compiled<()> {
+        self.messages.push(message);
+        self.about = message;
+        let name = self.heap().symbol_text(message::name(self.heap(), message)).into_owned();
+        let to_receiver = matches!(&*name, "foreach" | "repeat");
+        let target = if to_receiver { Source::Register(1) } else { Source::Locals };
+        self.stand(Context::Ready { message, target });
+        let value = match to_receiver {
+            true => self.to_value(message, Operand::Value(1), 2, true)?,
+            false => self.to_locals(message, 2, true)?,
+        };
+        if value != Operand::Dead {
+            let register = self.register(value)?;
+            self.emit(Op::Return, 0, register, 0, 0, Value::NIL)?;
+        }
+        Ok(())
+    }
+
     fn finish(self, body: Handle, argument_count: usize) -> Unit {
         Unit {
+            scope: self.scope,
             code: self.code,
             states_at: self.states_at,
             states: self.states,
@@ -407,6 +446,9 @@ impl Compiler<'_> {
                 _ => self.leave(),
             };
         }
+        if self.scope != Scope::Body {
+            return self.to_context(message, base, wanted);
+        }
         if name == self.vm.names.self_ && count == 0 {
             return Ok(Operand::Local(0));
         }
@@ -417,6 +459,32 @@ impl Compiler<'_> {
             }
         }
         self.send(message, None, base)
+    }
+
+    /// A message at the start of a statement that is evaluated in an object: the object has to be asked each time what
+    /// it means by the name.
+    fn to_context(&mut self, message: Handle, base: usize, wanted: bool) -> Compiled<Operand> {
+        let name = message::name(self.heap(), message);
+        let count = message::argument_count(self.heap(), message);
+        let text = self.heap().symbol_text(name).into_owned();
+        let context = Operand::Value(0);
+        match (&*text, count) {
+            ("setSlot" | "updateSlot", 2) if assigned_name(self.heap(), message).is_some() => {
+                self.write_slot(message, context, base, &text)
+            }
+            ("", 1) | ("if", 1..=3) | ("while", 2) | ("loop", 1) | ("for", 4 | 5) => {
+                let site = self.new_site(name, message);
+                let fuel = std::mem::take(&mut self.fuel);
+                self.emit(Op::Guard, 0, 0, 0, site, Value::NIL)?;
+                self.fuel = fuel;
+                match self.control(&text, message, count, base, wanted)? {
+                    Some(value) => Ok(value),
+                    None => self.send(message, Some(context), base),
+                }
+            }
+            ("break" | "continue", 0 | 1) if !self.loops.is_empty() => self.stop(&text, message, base),
+            _ => self.send(message, Some(context), base),
+        }
     }
 
     fn to_value(&mut self, message: Handle, target: Operand, base: usize, wanted: bool) -> Compiled<Operand> {
@@ -511,7 +579,7 @@ impl Compiler<'_> {
             } else if is_first {
                 match (self.local(name), count) {
                     (Some(register), 0) => self.is_assigned(register),
-                    (None, 0) => name == self.vm.names.self_,
+                    (None, 0) => name == self.vm.names.self_ && self.scope == Scope::Body,
                     (None, 1) if name == self.vm.names.empty && self.is_built_in(name) => {
                         message::argument(heap, message, 0).is_some_and(|argument| self.is_pure(argument, depth + 1))
                     }
@@ -593,6 +661,7 @@ impl Compiler<'_> {
         if site > u16::MAX as usize || count > 100 {
             return Err(TooBig);
         }
+        self.claim(base + 2)?;
         let register = match target {
             None => 0,
             Some(Operand::Local(local)) => {

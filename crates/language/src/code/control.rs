@@ -1,11 +1,21 @@
 //! Control flow compiled in place: groups, assignment, if, while, loop, for, repeat, foreach and the stops.
 
+use super::Scope;
 use super::compile::{Compiled, Compiler, Loop, Operand};
 use super::instruction::Op;
 use super::state::{Context, Source, StateId};
 use crate::machine::frame::Native;
 use crate::message;
 use object::{Handle, Value};
+
+/// What a loop's variable is.
+#[derive(Clone, Copy)]
+enum Bound {
+    Nothing,
+    Local(u8),
+    /// A slot of the context, named by this message, whose value is in the register.
+    Slot(Handle, u8),
+}
 
 impl Compiler<'_> {
     /// A message that Locals answer with control flow. None if it is not one of those.
@@ -313,9 +323,9 @@ impl Compiler<'_> {
         let count = message::argument_count(self.heap(), message);
         let name = self.argument(message, 0);
         self.note(name);
-        let Some(counter) = self.local(message::name(self.heap(), name)) else { return self.leave() };
-        let [from, to, by, result] = [base, base + 1, base + 2, base + 3];
-        self.claim(base + 5)?;
+        let [from, to, by, result, spare] = [base, base + 1, base + 2, base + 3, base + 5];
+        self.claim(base + 6)?;
+        let Some((counter, bound)) = self.variable(name, base + 4) else { return self.leave() };
         self.emit(Op::Constant, by, 0, 0, 0, Value::number(1.0))?;
         self.emit(Op::Constant, result, 0, 0, 0, Value::NIL)?;
         let waiting = self.push_state(Context::Result { message }, self.parent);
@@ -323,21 +333,44 @@ impl Compiler<'_> {
         for (step, register) in [from, to, by].into_iter().enumerate().take(count - 2) {
             let asking = self.native(Native::For, message, step as u32, values.clone(), waiting);
             // Registers that the tree would find in the frame must hold something.
-            let value = self.within(asking, self.argument(message, step + 1), base + 4, true)?;
+            let value = self.within(asking, self.argument(message, step + 1), spare, true)?;
             if value == Operand::Dead {
                 return Ok(value);
             }
-            self.place_number(value, register, base + 4)?;
+            self.place_number(value, register, spare)?;
             self.arrive(asking, register);
         }
         let before = self.assigned.clone();
         let begin = self.emit(Op::ForBegin, base, counter, 0, 0, Value::NIL)?;
-        self.assign(counter);
         let doing = self.native(Native::For, message, 3, values, waiting);
         let body = self.argument(message, count - 1);
-        self.rounds(body, doing, (result, base + 4), begin, Op::ForNext, wanted)?;
+        self.rounds(body, doing, &[bound], (result, spare), begin, Op::ForNext, wanted)?;
         self.end_loop(waiting, result, before);
         Ok(Operand::Value(result as u8))
+    }
+
+    /// The register of a loop's variable: its own if it is a local, else a spare one that each round binds to its name.
+    fn variable(&mut self, name: Handle, spare: usize) -> Option<(u8, Bound)> {
+        let symbol = message::name(self.heap(), name);
+        match (self.local(symbol), self.scope) {
+            (Some(register), _) => Some((register, Bound::Local(register))),
+            (None, Scope::Body) => None,
+            (None, _) => Some((spare as u8, Bound::Slot(name, spare as u8))),
+        }
+    }
+
+    fn bind(&mut self, bound: &[Bound]) -> Compiled<()> {
+        for each in bound {
+            match *each {
+                Bound::Nothing => {}
+                Bound::Local(register) => self.assign(register),
+                Bound::Slot(name, register) => {
+                    let site = self.new_site(message::name(self.heap(), name), name);
+                    self.emit(Op::Bind, 0, 0, register, site, Value::NIL)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     fn place_number(&mut self, value: Operand, register: usize, spare: usize) -> Compiled<()> {
@@ -361,6 +394,7 @@ impl Compiler<'_> {
         &mut self,
         body: Handle,
         doing: StateId,
+        bound: &[Bound],
         (result, spare): (usize, usize),
         begin: usize,
         next: Op,
@@ -369,6 +403,7 @@ impl Compiler<'_> {
         self.begin_loop(Some(result as u8));
         let top = self.code.len();
         self.land(&[]);
+        self.bind(bound)?;
         let value = self.within(doing, body, spare, wanted)?;
         if value != Operand::Dead {
             self.settle(value, result, wanted)?;
@@ -385,19 +420,19 @@ impl Compiler<'_> {
     /// number repeat(i, body)
     pub fn repeat(&mut self, message: Handle, target: Operand, base: usize, wanted: bool) -> Compiled<Operand> {
         let count = message::argument_count(self.heap(), message);
-        let [done, times, result] = [base, base + 1, base + 2];
-        self.claim(base + 4)?;
-        let counter = match count {
-            1 => Some(done as u8),
+        let [done, times, result, spare] = [base, base + 1, base + 2, base + 4];
+        self.claim(base + 5)?;
+        let variable = match count {
+            1 => Some((done as u8, Bound::Nothing)),
             _ => {
                 let name = self.argument(message, 0);
                 self.note(name);
-                self.local(message::name(self.heap(), name))
+                self.variable(name, base + 3)
             }
         };
-        let Some(counter) = counter else { return self.leave() };
+        let Some((counter, bound)) = variable else { return self.leave() };
         self.about = message;
-        self.place_number(target, times, base + 3)?;
+        self.place_number(target, times, spare)?;
         let waiting = self.push_state(Context::Result { message }, self.parent);
         let target = Source::Register(times as u8);
         let values = |first: Source| vec![first, target];
@@ -413,9 +448,6 @@ impl Compiler<'_> {
         self.emit(Op::Constant, result, 0, 0, 0, Value::NIL)?;
         let before = self.assigned.clone();
         let begin = self.emit(Op::RepeatBegin, base, counter, (count > 1) as u8, 0, Value::NIL)?;
-        if count > 1 {
-            self.assign(counter);
-        }
         let doing = Context::Native {
             native: Native::Repeat,
             message,
@@ -425,7 +457,7 @@ impl Compiler<'_> {
         };
         let doing = self.push_state(doing, Some(waiting));
         let body = self.argument(message, count - 1);
-        self.rounds(body, doing, (result, base + 3), begin, Op::RepeatNext, wanted)?;
+        self.rounds(body, doing, &[bound], (result, spare), begin, Op::RepeatNext, wanted)?;
         self.end_loop(waiting, result, before);
         Ok(Operand::Value(result as u8))
     }
@@ -434,15 +466,17 @@ impl Compiler<'_> {
     pub fn foreach(&mut self, message: Handle, target: Operand, base: usize, wanted: bool) -> Compiled<Operand> {
         let count = message::argument_count(self.heap(), message);
         let [index, backwards, keys, list, result] = [base, base + 1, base + 2, base + 3, base + 4];
-        self.claim(base + 6)?;
-        let mut registers = Vec::new();
+        let spare = base + 7;
+        self.claim(spare + 1)?;
+        let mut variables = Vec::new();
         for argument in 0..count - 1 {
             let name = self.argument(message, argument);
             self.note(name);
-            registers.extend(self.local(message::name(self.heap(), name)));
+            variables.extend(self.variable(name, base + 5 + argument));
         }
-        let (Some(&item), true) = (registers.last(), registers.len() == count - 1) else { return self.leave() };
-        let counter = if count == 3 { registers[0] } else { index as u8 };
+        let (Some(&(item, _)), true) = (variables.last(), variables.len() == count - 1) else { return self.leave() };
+        let counter = if count == 3 { variables[0].0 } else { index as u8 };
+        let bound: Vec<Bound> = variables.iter().map(|&(_, bound)| bound).collect();
         // All of this can be done twice, so the tree would still stand before the message.
         let fuel = std::mem::take(&mut self.fuel);
         self.place(target, list)?;
@@ -454,22 +488,21 @@ impl Compiler<'_> {
         let before = self.assigned.clone();
         self.about = message;
         let begin = self.emit(Op::ForeachBegin, base, counter, item, 0, Value::number(site as f64))?;
-        registers.iter().for_each(|&register| self.assign(register));
         let waiting = self.push_state(Context::Result { message }, self.parent);
         let values = [index, backwards, keys].map(|each| Source::Register(each as u8)).to_vec();
         let target = Source::Register(list as u8);
         let doing = Context::Native { native: Native::Foreach, message, step: 0, target, values };
         let doing = self.push_state(doing, Some(waiting));
         let body = self.argument(message, count - 1);
-        self.rounds(body, doing, (result, base + 5), begin, Op::ForeachNext, wanted)?;
+        self.rounds(body, doing, &bound, (result, spare), begin, Op::ForeachNext, wanted)?;
         self.end_loop(waiting, result, before);
         Ok(Operand::Value(result as u8))
     }
 
     // ---- stops
 
-    fn stop(&mut self, name: &str, message: Handle, base: usize) -> Compiled<Operand> {
-        if name != "return" && self.loops.is_empty() {
+    pub fn stop(&mut self, name: &str, message: Handle, base: usize) -> Compiled<Operand> {
+        if name == "return" && self.scope != Scope::Body || name != "return" && self.loops.is_empty() {
             return self.leave();
         }
         let value = match message::argument(self.heap(), message, 0) {

@@ -29,6 +29,12 @@ pub(super) enum Exit {
     Call(Instruction),
     Write(Instruction),
     Update(Instruction),
+    Bind(Instruction),
+    Guard(Instruction),
+    /// A block that runs as a tree.
+    Block(Instruction, Value),
+    /// `call` to a block.
+    CallBlock(Instruction, Value),
     TooDeep,
     /// Time for a collection, or for a look at the memory limit.
     Safepoint,
@@ -48,6 +54,10 @@ impl Vm {
                 Exit::Find(instruction) => self.find_from_code(instruction),
                 Exit::Call(instruction) => self.call_from_code(instruction),
                 Exit::Write(instruction) => self.write_from_code(instruction),
+                Exit::Bind(instruction) => self.bind_from_code(instruction),
+                Exit::Guard(instruction) => self.guard_from_code(instruction),
+                Exit::CallBlock(instruction, target) => self.call_block_from_code(instruction, target),
+                Exit::Block(instruction, target) => self.activate_from_code(instruction, target),
                 Exit::Update(instruction) => self.update_from_code(instruction),
                 Exit::Leave(instruction) => Some(self.leave_code(instruction)),
                 Exit::Surprise(instruction) => Some(self.leave_surprised(instruction)),
@@ -82,6 +92,11 @@ impl Vm {
     /// The next slice; what is left at the very end is used up message by message in the tree.
     fn refuel_code(&mut self) -> Option<Outcome> {
         match self.refuel() {
+            Ok(()) if self.units.stressed => {
+                let outcome = self.leave_unpaid();
+                self.leave_all();
+                Some(outcome)
+            }
             Ok(()) => None,
             Err(Signal::Halt(Halt::Fuel { .. })) if self.tank.slice > 0 => Some(self.leave_unpaid()),
             Err(signal) => Some(Err(signal)),
@@ -138,6 +153,8 @@ impl Vm {
                 ($instruction:ident, $site:ident, $target:ident) => {
                     match $site.callee.get() {
                         Callee::Primitive(index) => break Exit::Primitive(*$instruction, index, $target),
+                        Callee::Block => break Exit::Block(*$instruction, $target),
+                        Callee::CallBlock => break Exit::CallBlock(*$instruction, $target),
                         Callee::Quick(index, quick) => {
                             let (first, count) = ($instruction.a as usize + 2, $instruction.c as usize);
                             let mut bench = Bench { heap: &mut *heap, names: &*names, protos: &*protos };
@@ -395,10 +412,33 @@ impl Vm {
                             _ => heap.add_slot(handle, site.next.get(), site.name, value),
                         }
                     }
+                    Op::Bind => {
+                        let site = &unit.sites[instruction.x as usize];
+                        let value = registers[instruction.c as usize];
+                        match registers[0].as_handle() {
+                            Some(handle)
+                                if heap.shape(handle) == site.shape.get() && heap.epoch() == site.epoch.get() =>
+                            {
+                                heap.set_slot_at(handle, site.index.get() as usize, site.name, value)
+                            }
+                            _ => break Exit::Bind(*instruction),
+                        }
+                    }
+                    Op::Guard => {
+                        let site = &unit.sites[instruction.x as usize];
+                        let handle = registers[0].as_handle().unwrap_or(number_proto);
+                        if heap.shape(handle) != site.shape.get() || heap.epoch() != site.epoch.get() {
+                            break Exit::Guard(*instruction);
+                        }
+                    }
                     Op::UpdateSelf => break Exit::Update(*instruction),
                     Op::Return => {
                         let value = registers[instruction.b as usize];
-                        stack.frames.pop();
+                        let frame = stack.frames.pop().expect("a running machine has a frame");
+                        if !frame.is_activation() {
+                            stack.values.truncate(base);
+                            break 'frame Exit::Return(value);
+                        }
                         stack.depth -= 1;
                         let caller = stack.frames.last().expect("the lowest frame is the host's");
                         if caller.kind != Kind::Code {

@@ -19,6 +19,10 @@ pub enum Known {
 #[derive(Clone, Copy)]
 pub enum Callee {
     Primitive(u32),
+    /// A block that runs as a tree.
+    Block,
+    /// `call`, sent to a block: the receiver itself is what is called.
+    CallBlock,
     /// A primitive with a quick form.
     Quick(u32, Quick),
     /// A unit, and the scope of its block; nil for a method.

@@ -1,7 +1,7 @@
 //! Walks message chains: literals, lookup, arguments. Owns the order of evaluation and the count of fuel: one for each
 //! message.
 
-use super::frame::{Frame, Kind, Phase};
+use super::frame::{Frame, Kind, Phase, frame_flag};
 use crate::message::{self, field};
 use crate::primitives::{Args, Eagerness};
 use crate::signal::{Halt, Outcome, Signal};
@@ -28,6 +28,17 @@ impl Vm {
         if !self.tank.refill() {
             return Err(Halt::Fuel { limit: self.tank.limit.unwrap_or(0) }.into());
         }
+        Ok(())
+    }
+
+    /// The fuel of one message that a chain is about to send.
+    #[inline(always)]
+    fn charge_message(&mut self) -> Result<(), Signal> {
+        if self.tank.slice == 0 {
+            self.refuel()?;
+            self.leave_if_stressed();
+        }
+        self.tank.slice -= 1;
         Ok(())
     }
 
@@ -76,12 +87,12 @@ impl Vm {
             let record = self.heap.record(message);
             let literal = record[field::LITERAL];
             let value = if !literal.is_absent() {
-                self.charge(1)?;
+                self.charge_message()?;
                 literal
             } else if message::name(&self.heap, message) == self.names.semicolon {
                 self.top().start
             } else {
-                self.charge(1)?;
+                self.charge_message()?;
                 match self.begin_send(message, target, locals) {
                     Ok(value) => {
                         let base = self.top().base as usize;
@@ -92,13 +103,13 @@ impl Vm {
                 }
             };
             match message::next(&self.heap, message) {
-                Some(next) => {
+                Some(next) if self.top().flags & frame_flag::SINGLE == 0 => {
                     let frame = self.top();
                     frame.target = value;
                     frame.message = next;
                     frame.phase = Phase::Ready;
                 }
-                None => return self.finish_chain(value),
+                _ => return self.finish_chain(value),
             }
         }
     }
@@ -109,13 +120,13 @@ impl Vm {
         let frame = self.stack.frames.last_mut().expect("a running machine has a frame");
         self.stack.values.truncate(frame.base as usize);
         match message::next(&self.heap, frame.message) {
-            Some(next) => {
+            Some(next) if frame.flags & frame_flag::SINGLE == 0 => {
                 frame.target = value;
                 frame.message = next;
                 frame.phase = Phase::Ready;
                 Err(Signal::Entered)
             }
-            None => self.finish_chain(value),
+            _ => self.finish_chain(value),
         }
     }
 

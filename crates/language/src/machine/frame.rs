@@ -67,6 +67,8 @@ pub mod frame_flag {
     pub const ACTIVATION: u8 = 1;
     /// An activation that hands stops on to its caller.
     pub const PASSES_STOPS: u8 = 2;
+    /// A chain that ends after its present message, whatever follows.
+    pub const SINGLE: u8 = 4;
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -132,6 +134,11 @@ impl Frame {
             start: Value::NIL,
             locals: Value::ABSENT,
         }
+    }
+
+    /// A chain that is evaluated in an object, as compiled code.
+    pub fn code_in_context(unit: u32, message: Handle, target: Value, locals: Value, base: usize) -> Frame {
+        Frame { flags: 0, locals, ..Frame::code(unit, message, NOTHING, NOTHING, target, base) }
     }
 
     pub fn host(base: usize) -> Frame {

@@ -114,12 +114,12 @@ impl Vm {
 
     /// The messages under way, innermost first, but for the library's own way of raising, which is nobody's mistake.
     pub(crate) fn stack_messages(&self) -> Vec<Value> {
-        let message_of = |frame: &Frame| match (frame.kind, frame.phase) {
-            (Kind::Code, Phase::Step(place)) => self.code_message(frame.unit, place),
-            (Kind::Chain, _) => Some(frame.message),
-            _ => None,
+        let messages_of = |frame: &Frame| match (frame.kind, frame.phase) {
+            (Kind::Code, Phase::Step(place)) => self.code_messages(frame.unit, place),
+            (Kind::Chain, _) => vec![frame.message],
+            _ => Vec::new(),
         };
-        let messages = self.stack.frames.iter().rev().filter_map(message_of);
+        let messages = self.stack.frames.iter().rev().flat_map(messages_of);
         messages.skip_while(|&each| self.is_raising(each)).take(STACK_MESSAGES_MAX).map(Value::object).collect()
     }
 

@@ -20,6 +20,9 @@ const WANTED: usize = 1;
 
 fn begin_repeat(vm: &mut Vm, args: Args) -> Outcome {
     args.argument(vm, 0)?;
+    if args.message_count(vm) <= 2 && vm.push_loop(&args) {
+        return Err(Signal::Entered);
+    }
     let wanted = vm.number_of(args.target).unwrap_or(0.0);
     vm.push_native(Native::Repeat, &args);
     vm.stack.values.extend([Value::number(0.0), Value::number(wanted)]);
@@ -55,6 +58,10 @@ fn begin_foreach(vm: &mut Vm, args: Args, backwards: bool) -> Outcome {
     }
     if backwards && args.message_count(vm) == 1 {
         return Err(refuse(vm, &args, "requires at least two arguments: reverseForeach(index, value, message)"));
+    }
+    let is_list = args.target.as_handle().is_some_and(|handle| vm.heap.list(handle).is_some());
+    if !backwards && is_list && matches!(args.message_count(vm), 2 | 3) && vm.push_loop(&args) {
+        return Err(Signal::Entered);
     }
     let keys = keys_of(vm, args.target)?;
     let first = if backwards { size_of(vm, args.target, keys) as f64 } else { 0.0 };

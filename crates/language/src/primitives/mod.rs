@@ -90,6 +90,8 @@ pub struct Primitive {
     pub function: Function,
     /// The usual case, done with nothing but the heap.
     pub(crate) quick: Option<Quick>,
+    /// Whether it is `Block call`, which compiled code does itself.
+    pub(crate) calls_block: bool,
 }
 
 /// A row of a prototype's table.
@@ -100,7 +102,13 @@ impl Vm {
     pub fn define(&mut self, object: Value, name: &str, eagerness: Eagerness, function: Function) {
         let Some(holder) = object.as_handle() else { return };
         let type_name = self.type_name(object);
-        self.primitives.push(Primitive { name: format!("{type_name} {name}"), eagerness, function, quick: None });
+        self.primitives.push(Primitive {
+            name: format!("{type_name} {name}"),
+            eagerness,
+            function,
+            quick: None,
+            calls_block: false,
+        });
         let index = self.primitives.len() as u32 - 1;
         let proto = self.protos.primitive;
         let primitive = self.heap.clone_of(proto, Kind::Primitive, Data::Primitive(index));
@@ -146,9 +154,28 @@ pub fn install(vm: &mut Vm) {
     vm.define_table(protos.primitive, block::PRIMITIVE_TABLE);
     collector::install(vm);
     quick::install(vm);
+    mark_block_call(vm);
+    remember_built_in(vm);
     date::install(vm);
     duration::install(vm);
     crate::host::install(vm);
+}
+
+/// Marks the primitive that calls a block.
+fn mark_block_call(vm: &mut Vm) {
+    let call = vm.heap.own_slot(vm.protos.block, vm.names.call).and_then(|value| value.as_handle());
+    if let Some(Data::Primitive(index)) = call.map(|handle| vm.heap.object(handle).data()) {
+        vm.primitives[*index as usize].calls_block = true;
+    }
+}
+
+/// Keeps what Object and Locals mean by the names that compiled code does itself.
+fn remember_built_in(vm: &mut Vm) {
+    for name in ["", "if", "while", "loop", "for", "setSlot", "updateSlot"] {
+        let name = vm.heap.intern(name);
+        let own = [vm.protos.object, vm.protos.locals].map(|holder| vm.heap.own_slot(holder, name));
+        vm.built_in.insert(name, own.into_iter().flatten().filter_map(|value| value.as_handle()).collect());
+    }
 }
 
 /// Whether this primitive assigns its last argument.

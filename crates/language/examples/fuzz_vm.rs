@@ -1,0 +1,54 @@
+//! Fuzzes the machine: generated programs and golden scripts made worse, run as trees, as code, and as code that is left
+//! again and again. All must print the same, answer the same and use the same fuel, and none may panic or hang.
+
+#[path = "../tests/compare/mod.rs"]
+mod compare;
+
+use compare::{BOUNDS, Bounds, Engine};
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+use testkit::{Random, mutate, programs};
+
+/// What prints or decides by where objects lie, or by when garbage was collected.
+const NOT_COMPARABLE: &[&str] = &["uniqueId", "Collector", "WeakLink", "memorySize", "uniqueHexId", "asOSXML"];
+
+fn golden_scripts() -> Vec<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    let topics = fs::read_dir(root).expect("the golden folder is here").flatten().map(|entry| entry.path());
+    let files =
+        topics.filter(|path| path.is_dir()).flat_map(|topic| fs::read_dir(topic).into_iter().flatten().flatten());
+    let mut paths: Vec<_> =
+        files.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|kind| kind == "io")).collect();
+    paths.sort();
+    let sources = paths.iter().filter_map(|path| fs::read_to_string(path).ok());
+    sources.filter(|source| !NOT_COMPARABLE.iter().any(|each| source.contains(each))).collect()
+}
+
+fn main() -> ExitCode {
+    let scripts = golden_scripts();
+    let generate = |seed: u64| {
+        let mut random = Random::new(seed);
+        match random.below(5) {
+            0 => {
+                let script = &scripts[random.below(scripts.len())];
+                // As a method, so that it is compiled.
+                let script =
+                    if random.chance(50) { format!("main := method(\n{script}\n)\nmain") } else { script.clone() };
+                mutate::mutate(&mut random, &script)
+            }
+            1 => mutate::mutate(&mut random, &programs::program(seed)),
+            _ => programs::program(seed),
+        }
+    };
+    testkit::fuzz::run(generate, check)
+}
+
+fn check(source: &str) -> Result<(), String> {
+    compare::compare(source, BOUNDS)?;
+    // Stops in the middle must be at the same message too.
+    let used = compare::run(Engine::Tree, source, BOUNDS).fuel;
+    let random = &mut Random::new(source.len() as u64);
+    let fuel = 1 + random.below(used as usize) as u64;
+    compare::compare_on(&[Engine::Code], source, Bounds { fuel, ..BOUNDS }).map_err(|why| format!("fuel {fuel}: {why}"))
+}

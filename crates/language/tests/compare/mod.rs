@@ -1,0 +1,155 @@
+//! Runs a program on every engine and compares what it did: the tree evaluator, which is what programs mean, compiled
+//! code, and compiled code whose frames go back to the tree again and again.
+
+use language::{Args, Error, Function, Halt, Host, Limits, Output, Value, Vm};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// How a program is run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Engine {
+    Tree,
+    Code,
+    /// Code that all frames leave each time so much fuel is used.
+    Leaving(u64),
+}
+
+/// Every engine but the tree, which the others are compared with.
+pub const ENGINES: &[Engine] = &[Engine::Code, Engine::Leaving(1), Engine::Leaving(7), Engine::Leaving(97)];
+
+/// What a run did, as far as anybody can notice.
+#[derive(PartialEq, Eq, Debug)]
+pub struct Run {
+    pub output: String,
+    pub result: String,
+    pub fuel: u64,
+}
+
+#[derive(Clone, Copy)]
+pub struct Bounds {
+    pub fuel: u64,
+    pub memory_bytes: u64,
+    pub depth: usize,
+}
+
+pub const BOUNDS: Bounds = Bounds { fuel: 40_000, memory_bytes: 64 << 20, depth: 60 };
+
+struct Captured(Rc<RefCell<Vec<u8>>>);
+
+impl Output for Captured {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.borrow_mut().extend_from_slice(bytes);
+    }
+}
+
+/// Runs a program on a fresh machine.
+pub fn run(engine: Engine, source: &str, bounds: Bounds) -> Run {
+    let output = Rc::new(RefCell::new(Vec::new()));
+    let mut vm = Vm::new(Host { output: Some(Box::new(Captured(output.clone()))), ..Host::default() });
+    define_trace(&mut vm, output.clone());
+    match engine {
+        Engine::Tree => vm.set_compiling(false),
+        Engine::Code => {}
+        Engine::Leaving(fuel) => vm.set_leave_every(fuel),
+    }
+    vm.set_limits(Limits { fuel: Some(bounds.fuel), memory_bytes: Some(bounds.memory_bytes), depth: bounds.depth });
+    let result = match vm.evaluate(source, "program") {
+        Ok(value) => show(&mut vm, value, 3),
+        Err(Error::Exception(exception)) => {
+            let trace: Vec<String> = exception
+                .trace
+                .iter()
+                .map(|at| format!("{} {}:{}:{}", at.name, at.label, at.line, at.column))
+                .collect();
+            format!("uncaught {exception}\n  {}", trace.join("\n  "))
+        }
+        Err(Error::Halted(Halt::Memory { .. })) => OUT_OF_MEMORY.to_string(),
+        Err(error) => format!("{error}"),
+    };
+    let fuel = bounds.fuel - vm.fuel_left().unwrap_or(0);
+    let output = String::from_utf8_lossy(&output.borrow()).into_owned();
+    Run { output: without_addresses(&output), result: without_addresses(&result), fuel }
+}
+
+const OUT_OF_MEMORY: &str = "out of memory";
+
+/// `trace(values…)` prints values in a way that no program can change.
+fn define_trace(vm: &mut Vm, output: Rc<RefCell<Vec<u8>>>) {
+    let core = vm.core();
+    let trace = move |vm: &mut Vm, args: Args| {
+        let values = args.values(vm).to_vec();
+        for &value in &values {
+            let text = show(vm, value, 3);
+            output.borrow_mut().extend_from_slice(format!("{text} ").as_bytes());
+        }
+        output.borrow_mut().push(b'\n');
+        Ok(values.first().copied().unwrap_or(Value::NIL))
+    };
+    vm.define(core, "trace", language::ALL, Function::Shared(Rc::new(trace)));
+}
+
+/// A value as text, without asking it.
+fn show(vm: &mut Vm, value: Value, depth: usize) -> String {
+    if value == Value::NIL {
+        return "nil".into();
+    }
+    if value == Value::TRUE || value == Value::FALSE {
+        return (value == Value::TRUE).to_string();
+    }
+    if let Some(text) = vm.simple_text(value) {
+        return text;
+    }
+    let items = value.as_handle().and_then(|handle| vm.heap.list(handle)).map(<[Value]>::to_vec);
+    match items {
+        Some(items) if depth > 0 => {
+            let items: Vec<String> = items.iter().take(20).map(|&item| show(vm, item, depth - 1)).collect();
+            format!("[{}]", items.join(", "))
+        }
+        _ => format!("a {}", vm.type_name(value)),
+    }
+}
+
+/// Where an object lies differs from engine to engine; it is printed after 0x.
+fn without_addresses(text: &str) -> String {
+    let mut pieces = text.split("0x");
+    let mut clean = pieces.next().unwrap_or_default().to_string();
+    for piece in pieces {
+        clean.push_str("0x");
+        clean.push_str(piece.trim_start_matches(|each: char| each.is_ascii_hexdigit()));
+    }
+    clean
+}
+
+/// Why two runs of a program are not the same, if they are not.
+pub fn difference(tree: &Run, other: &Run) -> Option<String> {
+    // Locals that are registers take no memory, so the tree comes to that limit first.
+    if [&tree.result, &other.result].iter().any(|result| *result == OUT_OF_MEMORY) {
+        let same = tree.output.starts_with(&other.output) || other.output.starts_with(&tree.output);
+        return (!same).then(|| format!("tree printed\n{}\nthe other\n{}", tree.output, other.output));
+    }
+    if tree.output != other.output {
+        let same = tree.output.lines().zip(other.output.lines()).take_while(|(one, other)| one == other).count();
+        let rest = |text: &str| text.lines().skip(same).take(4).collect::<Vec<_>>().join("\n    ");
+        let (one, two) = (rest(&tree.output), rest(&other.output));
+        return Some(format!("after {same} lines the tree printed\n    {one}\nthe other\n    {two}"));
+    }
+    if tree.result != other.result {
+        return Some(format!("the tree answered\n  {}\nthe other\n  {}", tree.result, other.result));
+    }
+    (tree.fuel != other.fuel).then(|| format!("the tree used {} fuel, the other {}", tree.fuel, other.fuel))
+}
+
+/// Compares all engines with the tree.
+pub fn compare(source: &str, bounds: Bounds) -> Result<(), String> {
+    compare_on(ENGINES, source, bounds)
+}
+
+pub fn compare_on(engines: &[Engine], source: &str, bounds: Bounds) -> Result<(), String> {
+    let tree = run(Engine::Tree, source, bounds);
+    for &engine in engines {
+        if let Some(why) = difference(&tree, &run(engine, source, bounds)) {
+            return Err(format!("{engine:?}: {why}"));
+        }
+    }
+    Ok(())
+}

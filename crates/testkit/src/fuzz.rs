@@ -1,0 +1,64 @@
+//! The loop of a fuzz target: cases from consecutive seeds until the time is up or one fails.
+
+use crate::shrink::shrink;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+const SHRINK_MOST: Duration = Duration::from_secs(60);
+
+/// The command line of every target: `--seconds N --seed S`, and `--one` for a single case.
+pub struct Options {
+    seconds: u64,
+    seed: u64,
+    one: bool,
+}
+
+impl Options {
+    fn read() -> Options {
+        let arguments: Vec<String> = std::env::args().collect();
+        let number = |name: &str, default: u64| {
+            let at = arguments.iter().position(|argument| argument == name);
+            at.and_then(|at| arguments.get(at + 1)?.parse().ok()).unwrap_or(default)
+        };
+        let one = arguments.iter().any(|argument| argument == "--one");
+        Options { seconds: number("--seconds", 60), seed: number("--seed", 1), one }
+    }
+}
+
+/// Generates and checks until the time is up. A finding is shrunk, and printed with its seed.
+pub fn run(generate: impl Fn(u64) -> String, check: impl Fn(&str) -> Result<(), String>) -> ExitCode {
+    let options = Options::read();
+    // Findings are printed by us, once; shrinking would print hundreds.
+    std::panic::set_hook(Box::new(|_| {}));
+    let (start, mut cases) = (Instant::now(), 0u64);
+    while start.elapsed() < Duration::from_secs(options.seconds) && !(options.one && cases > 0) {
+        // Seeds of runs that begin at neighbouring numbers shall not overlap.
+        let seed =
+            if options.one { options.seed } else { options.seed.wrapping_mul(1_000_000_007).wrapping_add(cases) };
+        let input = generate(seed);
+        if let Err(why) = guarded(&check, &input) {
+            report(seed, &input, &why, &check);
+            return ExitCode::FAILURE;
+        }
+        cases += 1;
+    }
+    println!("{cases} cases from seed {} in {} s: nothing found", options.seed, start.elapsed().as_secs());
+    ExitCode::SUCCESS
+}
+
+fn report(seed: u64, input: &str, why: &str, check: &impl Fn(&str) -> Result<(), String>) {
+    println!("found with --one --seed {seed}\n{why}\n━━ input\n{input}\n━━ shrinking");
+    let small = shrink(input, SHRINK_MOST, |candidate| guarded(check, candidate).is_err());
+    let why = guarded(check, &small).err().unwrap_or_default();
+    println!("━━ shrunk\n{small}\n━━ why\n{why}");
+}
+
+/// A panic is a finding too.
+fn guarded(check: &impl Fn(&str) -> Result<(), String>, input: &str) -> Result<(), String> {
+    catch_unwind(AssertUnwindSafe(|| check(input))).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no text");
+        Err(format!("panic: {text}"))
+    })
+}
