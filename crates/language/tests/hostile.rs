@@ -211,10 +211,10 @@ fn a_loop_that_clones_for_ever_stays_flat() {
     let mut vm = vm();
     vm.evaluate("Thing := Object clone do(init := method(self parts := list(1, 2, 3)))", "test").unwrap();
     vm.collect();
-    let before = vm.heap.object_count();
+    let before = vm.heap().object_count();
     number(&mut vm, "for(i, 1, 400000, t := Thing clone; t me := t; \"text\" .. i); 1");
     vm.collect();
-    let after = vm.heap.object_count();
+    let after = vm.heap().object_count();
     assert!(after < before + 1_000, "{before} objects grew to {after}");
 }
 
@@ -368,5 +368,5 @@ fn a_value_is_what_the_embedder_keeps() {
     let kept: Value = vm.evaluate("list(1, 2, 3)", "test").unwrap();
     vm.retain(kept);
     vm.collect();
-    assert_eq!(vm.heap.list(kept.as_handle().unwrap()).map(<[Value]>::len), Some(3));
+    assert_eq!(vm.heap().list(kept.as_handle().unwrap()).map(<[Value]>::len), Some(3));
 }

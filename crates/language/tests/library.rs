@@ -16,7 +16,7 @@ fn files() -> Vec<PathBuf> {
 /// The names of the test methods of the test case.
 fn test_names(vm: &mut Vm, case: Value) -> Vec<String> {
     let names = vm.send(case, "testSlotNames", &[]).expect("a test case knows its tests");
-    let names = names.as_handle().and_then(|names| vm.heap.list(names)).unwrap_or_default().to_vec();
+    let names = names.as_handle().and_then(|names| vm.heap().list(names)).unwrap_or_default().to_vec();
     names.into_iter().filter_map(|name| vm.text_of(name)).collect()
 }
 
