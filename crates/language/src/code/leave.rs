@@ -83,6 +83,15 @@ impl Vm {
         contexts_of(unit, place, true).iter().filter_map(message_of).collect()
     }
 
+    /// The locals of the code frame on top, which waits for a callee, as an object: it leaves its code if need be.
+    pub(super) fn reify_top(&mut self) -> Value {
+        if self.top().locals.is_absent() {
+            let index = self.stack.frames.len() - 1;
+            self.leave_frame(index, true);
+        }
+        self.top().locals
+    }
+
     pub(super) fn is_running(&self, id: u32) -> bool {
         self.stack.frames.iter().any(|frame| frame.kind == Kind::Code && frame.unit == id)
     }
