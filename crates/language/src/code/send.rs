@@ -27,6 +27,8 @@ impl Vm {
         let site = &unit.sites[instruction.x as usize];
         match self.resolve(site, instruction, base) {
             Answer::Plain(value) => {
+                // The arguments were not evaluated as far as anybody can tell.
+                self.tank.slice += instruction.value.as_number().unwrap_or(0.0) as u64;
                 self.stack.values[base + instruction.a as usize] = value;
                 None
             }
@@ -220,6 +222,7 @@ impl Vm {
             holder: site.holder.get(),
         };
         let function = self.primitives[index as usize].function.clone();
+        let tank = self.tank;
         match function.call(self, args) {
             Ok(value) => {
                 // What it did may have made this frame leave the code.
@@ -232,7 +235,11 @@ impl Vm {
                     Err(signal) => Some(Err(signal)),
                 }
             }
-            Err(Signal::Reify) => Some(self.leave_code(instruction)),
+            Err(Signal::Reify) => {
+                // It is called again from the tree, and pays then.
+                self.tank = tank;
+                Some(self.leave_code(instruction))
+            }
             Err(signal) => Some(Err(signal)),
         }
     }
