@@ -39,12 +39,13 @@ use quick::Quick;
 use std::rc::Rc;
 
 pub type Plain = fn(&mut Vm, Args) -> Outcome;
+type Shared = dyn Fn(&mut Vm, Args) -> Outcome;
 
 /// The Rust behind a primitive.
 #[derive(Clone)]
 pub enum Function {
     Plain(Plain),
-    Shared(Rc<dyn Fn(&mut Vm, Args) -> Outcome>),
+    Shared(Rc<Shared>),
 }
 
 impl Function {
