@@ -1,6 +1,8 @@
 //! Runs the tests of the standard library that are written in Io: every `test…` method of stdlib/tests/*Test.io, each
 //! file on a machine of its own. Tests that need a host run with the command line's own.
 
+#![allow(clippy::disallowed_methods, reason = "the library is files")]
+
 use language::{Error, Host, Value, Vm};
 use std::fs;
 use std::path::{Path, PathBuf};
