@@ -129,6 +129,7 @@ impl Vm {
     /// Frees what no program can reach. Values held by the embedder must be retained.
     pub fn collect(&mut self) -> Collected {
         self.drop_idle_units();
+        self.stack.values.forget_rest();
         let Vm { heap, names, protos, stack, retained, operators, regexes, current, main, units, .. } = self;
         let collected = heap.collect(|visit| {
             names.trace(visit);
@@ -247,10 +248,10 @@ impl Vm {
     /// Writes a slot. Every slot that a program writes passes here or the machine's own fast path.
     #[inline]
     pub(crate) fn put_slot(&mut self, handle: Handle, name: Symbol, value: Value) {
-        self.heap.set_slot(handle, name, value);
-        if self.is_watched(handle) {
-            self.meaning_changed(name);
+        if self.is_watched(handle) || name == self.names.set_slot || name == self.names.update_slot {
+            self.meaning_changing(handle, name);
         }
+        self.heap.set_slot(handle, name, value);
     }
 
     pub fn lobby(&self) -> Value {

@@ -5,13 +5,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-const SHRINK_MOST: Duration = Duration::from_secs(60);
+const SHRINK_MOST: Duration = Duration::from_secs(30);
 
-/// The command line of every target: `--seconds N --seed S`, and `--one` for a single case.
+/// The command line of every target: `--seconds N --seed S`, `--one` for a single case, `--input FILE` for one's own.
 pub struct Options {
     seconds: u64,
     seed: u64,
     one: bool,
+    input: Option<String>,
 }
 
 impl Options {
@@ -21,8 +22,10 @@ impl Options {
             let at = arguments.iter().position(|argument| argument == name);
             at.and_then(|at| arguments.get(at + 1)?.parse().ok()).unwrap_or(default)
         };
+        let file = arguments.iter().position(|argument| argument == "--input").and_then(|at| arguments.get(at + 1));
+        let input = file.map(|file| std::fs::read_to_string(file).expect("the input is a text file"));
         let one = arguments.iter().any(|argument| argument == "--one");
-        Options { seconds: number("--seconds", 60), seed: number("--seed", 1), one }
+        Options { seconds: number("--seconds", 60), seed: number("--seed", 1), one, input }
     }
 }
 
@@ -31,6 +34,15 @@ pub fn run(generate: impl Fn(u64) -> String, check: impl Fn(&str) -> Result<(), 
     let options = Options::read();
     // Findings are printed by us, once; shrinking would print hundreds.
     std::panic::set_hook(Box::new(|_| {}));
+    if let Some(input) = options.input {
+        return match guarded(&check, &input) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(why) => {
+                println!("{why}");
+                ExitCode::FAILURE
+            }
+        };
+    }
     let (start, mut cases) = (Instant::now(), 0u64);
     while start.elapsed() < Duration::from_secs(options.seconds) && !(options.one && cases > 0) {
         // Seeds of runs that begin at neighbouring numbers shall not overlap.

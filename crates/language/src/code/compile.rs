@@ -40,6 +40,8 @@ pub(super) struct Loop {
     pub continues: Vec<usize>,
     /// Where the loop's value goes, if anybody wants it.
     pub result: Option<u8>,
+    /// Assignments around the loop.
+    pub assignments: usize,
 }
 
 pub(super) struct Compiler<'v> {
@@ -47,6 +49,7 @@ pub(super) struct Compiler<'v> {
     pub scope: Scope,
     pub code: Vec<Instruction>,
     states_at: Vec<StateId>,
+    waits_at: Vec<StateId>,
     states: Vec<State>,
     sites: Vec<Site>,
     /// For each instruction, the message it stands for.
@@ -61,11 +64,17 @@ pub(super) struct Compiler<'v> {
     registers: usize,
     /// Fuel of messages that no instruction carries yet.
     pub fuel: u16,
-    /// Where the tree would be before the next instruction.
+    /// Where the tree was when that fuel began to be owed: whoever leaves before it is paid does all of it again.
+    unpaid: StateId,
+    /// The instruction may be done twice: what is owed is left to one that comes after.
+    quiet: bool,
+    /// Where the tree would be before the next instruction, but for what is owed.
     pub state: StateId,
     /// The contexts around the chain that is being compiled.
     pub parent: Option<StateId>,
     pub loops: Vec<Loop>,
+    /// Assignments around the chain: a stop that passes one still lets it assign, which is the tree's business.
+    pub assignments: usize,
     nesting: usize,
     /// The last place that a jump leads to: no instruction before it may be merged with one after.
     pub label: usize,
@@ -97,6 +106,7 @@ impl<'v> Compiler<'v> {
             scope,
             code: Vec::new(),
             states_at: Vec::new(),
+            waits_at: Vec::new(),
             states: Vec::new(),
             sites: Vec::new(),
             messages_at: Vec::new(),
@@ -107,9 +117,12 @@ impl<'v> Compiler<'v> {
             locals,
             messages: Vec::new(),
             fuel: 0,
+            unpaid: StateId(0),
+            quiet: false,
             state: StateId(0),
             parent: None,
             loops: Vec::new(),
+            assignments: 0,
             nesting: 0,
             label: 0,
         }
@@ -207,6 +220,7 @@ impl Compiler<'_> {
             scope: self.scope,
             code: self.code,
             states_at: self.states_at,
+            waits_at: self.waits_at,
             states: self.states,
             sites: self.sites,
             messages_at: self.messages_at,
@@ -226,19 +240,36 @@ impl Compiler<'_> {
         if self.code.len() >= CODE_MAX {
             return Err(TooBig);
         }
-        let fuel = std::mem::take(&mut self.fuel);
+        let before = if self.fuel > 0 { self.unpaid } else { self.state };
+        let fuel = if self.quiet { 0 } else { std::mem::take(&mut self.fuel) };
         self.code.push(Instruction { op, a: a as u8, b, c, fuel, x: x as u16, value });
-        self.states_at.push(self.state);
+        self.states_at.push(before);
+        let waits = matches!(op, Op::Send | Op::SendSelf | Op::Call);
+        let waiting =
+            if waits { self.push_state(Context::Result { message: self.about }, self.parent) } else { before };
+        self.waits_at.push(waiting);
         self.messages_at.push(self.about);
         Ok(self.code.len() - 1)
     }
 
-    /// An instruction that may be done twice: its fuel is left to one that comes after.
+    /// Messages whose fuel the next instruction shall carry.
+    pub fn owe(&mut self, messages: u16) {
+        if self.fuel == 0 {
+            self.unpaid = self.state;
+        }
+        self.fuel += messages;
+    }
+
+    /// Emits what may be done twice: its fuel is left to an instruction that comes after.
+    pub fn quietly<T>(&mut self, emit: impl FnOnce(&mut Self) -> Compiled<T>) -> Compiled<T> {
+        let outer = std::mem::replace(&mut self.quiet, true);
+        let emitted = emit(self);
+        self.quiet = outer;
+        emitted
+    }
+
     fn emit_quietly(&mut self, op: Op, a: usize, b: u8, c: u8, value: Value) -> Compiled<()> {
-        let fuel = std::mem::take(&mut self.fuel);
-        self.emit(op, a, b, c, 0, value)?;
-        self.fuel = fuel;
-        Ok(())
+        self.quietly(|compiler| compiler.emit(op, a, b, c, 0, value).map(|_| ()))
     }
 
     pub fn push_state(&mut self, context: Context, parent: Option<StateId>) -> StateId {
@@ -403,6 +434,7 @@ impl Compiler<'_> {
             if answer == Operand::Dead {
                 return Ok(answer);
             }
+            let answer = if next_sends.is_some() { self.settled(answer, base)? } else { answer };
             value = Some(answer);
             match next_sends {
                 Some(next) => {
@@ -417,8 +449,19 @@ impl Compiler<'_> {
         }
     }
 
+    /// A receiver that what is computed behind `base` cannot overwrite.
+    fn settled(&mut self, answer: Operand, base: usize) -> Compiled<Operand> {
+        match answer {
+            Operand::Value(register) if register as usize > base => {
+                self.emit_quietly(Op::Move, base, register, 0, Value::NIL)?;
+                Ok(Operand::Value(base as u8))
+            }
+            other => Ok(other),
+        }
+    }
+
     fn message(&mut self, message: Handle, target: Option<Operand>, base: usize, wanted: bool) -> Compiled<Operand> {
-        self.fuel += 1;
+        self.owe(1);
         self.about = message;
         if let Some(value) = message::literal(self.heap(), message) {
             if let Some(Operand::Local(_)) = target {
@@ -474,9 +517,7 @@ impl Compiler<'_> {
             }
             ("", 1) | ("if", 1..=3) | ("while", 2) | ("loop", 1) | ("for", 4 | 5) => {
                 let site = self.new_site(name, message);
-                let fuel = std::mem::take(&mut self.fuel);
-                self.emit(Op::Guard, 0, 0, 0, site, Value::NIL)?;
-                self.fuel = fuel;
+                self.quietly(|compiler| compiler.emit(Op::Guard, 0, 0, 0, site, Value::NIL))?;
                 match self.control(&text, message, count, base, wanted)? {
                     Some(value) => Ok(value),
                     None => self.send(message, Some(context), base),
@@ -538,13 +579,14 @@ impl Compiler<'_> {
         let left = self.operand_register(target, base)?;
         self.emit(Op::Number, base, left, 0, 0, Value::NIL)?;
         let holder = Source::Register(base as u8);
-        let right = self.nested(argument, Context::Argument { message, target: holder, done: vec![] }, base + 1)?;
+        let right =
+            self.nested(argument, Context::Argument { message, callee: None, target: holder, done: vec![] }, base + 1)?;
         if right == Operand::Dead {
             return Ok(right);
         }
         self.place(right, base + 1)?;
         let done = vec![Source::Register(base as u8 + 1)];
-        self.stand(Context::Argument { message, target: holder, done });
+        self.stand(Context::Argument { message, callee: None, target: holder, done });
         self.about = message;
         self.emit(op, base, base as u8, base as u8 + 1, 0, Value::NIL)?;
         Ok(Operand::Value(base as u8))
@@ -615,7 +657,7 @@ impl Compiler<'_> {
         let mut value = Operand::Dead;
         let mut message = first;
         loop {
-            self.fuel += 1;
+            self.owe(1);
             self.messages.push(message);
             self.top = base;
             let heap = self.heap();
@@ -676,6 +718,7 @@ impl Compiler<'_> {
             Some(Operand::Dead) => return Ok(Operand::Dead),
         };
         if arguments.iter().all(|&argument| self.is_pure(argument, 0)) {
+            let paid = self.fuel;
             for (index, &argument) in arguments.iter().enumerate() {
                 self.top = base + 2 + index;
                 let value = self.pure(argument)?;
@@ -683,7 +726,8 @@ impl Compiler<'_> {
             }
             let op = if target.is_some() { Op::Send } else { Op::SendSelf };
             self.about = message;
-            self.emit(op, base, register, count as u8, site, Value::NIL)?;
+            let for_arguments = Value::number((self.fuel - paid) as f64);
+            self.emit(op, base, register, count as u8, site, for_arguments)?;
             return Ok(Operand::Value(base as u8));
         }
         let op = if target.is_some() { Op::Find } else { Op::FindSelf };
@@ -698,25 +742,22 @@ impl Compiler<'_> {
 
     /// Evaluates arguments into `base + 2` and on. False if the code does not come out at the end.
     fn gather(&mut self, message: Handle, arguments: &[Handle], base: usize) -> Compiled<bool> {
-        let target = Source::Register(base as u8 + 1);
+        let (callee, target) = (Some(Source::Register(base as u8)), Source::Register(base as u8 + 1));
         for (index, &argument) in arguments.iter().enumerate() {
             let done = (0..index).map(|each| Source::Register((base + 2 + each) as u8)).collect();
-            let value = self.nested(argument, Context::Argument { message, target, done }, base + 2 + index)?;
+            let value = self.nested(argument, Context::Argument { message, callee, target, done }, base + 2 + index)?;
             if value == Operand::Dead {
                 return Ok(false);
             }
             self.place(value, base + 2 + index)?;
         }
         let done = (0..arguments.len()).map(|each| Source::Register((base + 2 + each) as u8)).collect();
-        self.stand(Context::Argument { message, target, done });
+        self.stand(Context::Argument { message, callee, target, done });
         Ok(true)
     }
 
     fn place_quietly(&mut self, operand: Operand, register: usize) -> Compiled<()> {
-        let fuel = std::mem::take(&mut self.fuel);
-        self.place(operand, register)?;
-        self.fuel = fuel;
-        Ok(())
+        self.quietly(|compiler| compiler.place(operand, register))
     }
 
     /// Compiles a chain inside a context of the present one, with `base` as its first free register.
@@ -724,6 +765,14 @@ impl Compiler<'_> {
         let outer = self.parent;
         let context = self.push_state(context, outer);
         self.within(context, first, base, true)
+    }
+
+    /// The same for what is to be assigned.
+    pub fn nested_assigned(&mut self, first: Handle, context: Context, base: usize) -> Compiled<Operand> {
+        self.assignments += 1;
+        let value = self.nested(first, context, base)?;
+        self.assignments -= 1;
+        Ok(value)
     }
 
     /// Compiles a chain whose parent is a state that is already there.
@@ -761,7 +810,7 @@ impl Compiler<'_> {
                 base as u8 + 1
             }
         };
-        self.fuel += 1;
+        self.owe(1);
         if self.is_pure(value, 0) {
             self.top = base + 2;
             let value = self.pure(value)?;
@@ -779,13 +828,14 @@ impl Compiler<'_> {
         self.emit(Op::Move, base + 1, receiver, 0, 0, Value::NIL)?;
         let target = Source::Register(base as u8 + 1);
         let key = Source::Constant(Value::object(name));
-        let answer = self.nested(value, Context::Argument { message, target, done: vec![key] }, base + 2)?;
+        let context = Context::Argument { message, callee: None, target, done: vec![key] };
+        let answer = self.nested_assigned(value, context, base + 2)?;
         if answer == Operand::Dead {
             return Ok(answer);
         }
         self.place(answer, base + 2)?;
         let done = vec![key, Source::Register(base as u8 + 2)];
-        self.stand(Context::Argument { message, target, done });
+        self.stand(Context::Argument { message, callee: None, target, done });
         self.emit(op, base, base as u8 + 1, base as u8 + 2, site, Value::NIL)?;
         Ok(Operand::Value(base as u8 + 2))
     }

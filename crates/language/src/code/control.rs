@@ -85,14 +85,14 @@ impl Compiler<'_> {
     fn assigned_value(&mut self, message: Handle, name: Value, base: usize) -> Compiled<Operand> {
         let (left, right) = (self.argument(message, 0), self.argument(message, 1));
         self.note(left);
-        self.fuel += 1;
+        self.owe(1);
         if self.is_pure(right, 0) {
             self.top = base;
             return self.pure(right);
         }
         let done = vec![Source::Constant(name)];
         // Two registers to spare, so that the tree's values have room if the frame leaves meanwhile.
-        self.nested(right, Context::Argument { message, target: Source::Locals, done }, base + 2)
+        self.nested_assigned(right, Context::Argument { message, callee: None, target: Source::Locals, done }, base + 2)
     }
 
     /// Lets the arithmetic that was just compiled write to a local at once.
@@ -121,15 +121,13 @@ impl Compiler<'_> {
         let register = match value {
             Operand::Value(register) => register,
             other => {
-                let fuel = std::mem::take(&mut self.fuel);
-                self.place(other, base)?;
-                self.fuel = fuel;
+                self.quietly(|compiler| compiler.place(other, base))?;
                 base as u8
             }
         };
         if !repeatable {
             let done = vec![Source::Constant(name), Source::Register(register)];
-            self.stand(Context::Argument { message, target: Source::Locals, done });
+            self.stand(Context::Argument { message, callee: None, target: Source::Locals, done });
         }
         let site = self.new_site(name.as_handle().unwrap_or(message), message);
         self.emit(Op::UpdateSelf, base, 0, register, site, Value::NIL)?;
@@ -160,9 +158,14 @@ impl Compiler<'_> {
     /// Ends a branch or body: its value to where it is wanted, and no fuel left over.
     fn settle(&mut self, value: Operand, to: usize, wanted: bool) -> Compiled<()> {
         match value {
-            Operand::Value(_) if !wanted && self.fuel == 0 => Ok(()),
-            other => self.place(other, to),
+            Operand::Value(_) if !wanted && self.fuel == 0 => return Ok(()),
+            other => self.place(other, to)?,
         }
+        if self.fuel > 0 {
+            // It is there already, but was not paid for.
+            self.emit(Op::Move, to, to as u8, 0, 0, Value::NIL)?;
+        }
+        Ok(())
     }
 
     fn if_(&mut self, message: Handle, base: usize, wanted: bool) -> Compiled<Operand> {
@@ -238,7 +241,8 @@ impl Compiler<'_> {
     }
 
     fn begin_loop(&mut self, result: Option<u8>) {
-        self.loops.push(Loop { breaks: Vec::new(), continues: Vec::new(), result });
+        let assignments = self.assignments;
+        self.loops.push(Loop { breaks: Vec::new(), continues: Vec::new(), result, assignments });
     }
 
     // ---- loops
@@ -259,8 +263,8 @@ impl Compiler<'_> {
         if condition != Operand::Dead {
             let exit = self.jump_unless(condition, base + 1)?;
             // The round's own fuel.
-            self.fuel += 1;
             self.arrive_with(asking, Source::Constant(Value::TRUE));
+            self.owe(1);
             let body = self.code.len() + 1;
             self.emit(Op::Jump, 0, 0, 0, body, Value::NIL)?;
             self.land(&[]);
@@ -308,8 +312,8 @@ impl Compiler<'_> {
         }
         let continues = self.loops.last_mut().map(|each| std::mem::take(&mut each.continues)).unwrap_or_default();
         self.land(&continues);
-        self.fuel += 1;
         self.arrive_with(doing, Source::Constant(Value::NIL));
+        self.owe(1);
         self.emit(Op::Jump, 0, 0, 0, top, Value::NIL)?;
         if self.loops.last().is_none_or(|each| each.breaks.is_empty()) {
             self.loops.pop();
@@ -478,12 +482,13 @@ impl Compiler<'_> {
         let counter = if count == 3 { variables[0].0 } else { index as u8 };
         let bound: Vec<Bound> = variables.iter().map(|&(_, bound)| bound).collect();
         // All of this can be done twice, so the tree would still stand before the message.
-        let fuel = std::mem::take(&mut self.fuel);
-        self.place(target, list)?;
-        for (register, value) in [(backwards, Value::FALSE), (keys, Value::NIL), (result, Value::NIL)] {
-            self.emit(Op::Constant, register, 0, 0, 0, value)?;
-        }
-        self.fuel = fuel;
+        self.quietly(|compiler| {
+            compiler.place(target, list)?;
+            for (register, value) in [(backwards, Value::FALSE), (keys, Value::NIL), (result, Value::NIL)] {
+                compiler.emit(Op::Constant, register, 0, 0, 0, value)?;
+            }
+            Ok(())
+        })?;
         let site = self.new_site(message::name(self.heap(), message), message);
         let before = self.assigned.clone();
         self.about = message;
@@ -502,14 +507,19 @@ impl Compiler<'_> {
     // ---- stops
 
     pub fn stop(&mut self, name: &str, message: Handle, base: usize) -> Compiled<Operand> {
-        if name == "return" && self.scope != Scope::Body || name != "return" && self.loops.is_empty() {
+        // Only a body can be returned from; the rest is the tree's business.
+        let outer = match name {
+            "return" => (self.scope == Scope::Body).then_some(0),
+            _ => self.loops.last().map(|each| each.assignments),
+        };
+        if outer != Some(self.assignments) {
             return self.leave();
         }
         let value = match message::argument(self.heap(), message, 0) {
             None => Operand::Constant(Value::NIL),
             Some(argument) => {
                 let target = Source::Locals;
-                self.nested(argument, Context::Argument { message, target, done: vec![] }, base + 1)?
+                self.nested(argument, Context::Argument { message, callee: None, target, done: vec![] }, base + 1)?
             }
         };
         if value == Operand::Dead {

@@ -182,6 +182,17 @@ impl Vm {
                     }
                 };
             }
+            // The fuel of a round. Without it, the whole instruction is done again, and has to be paid again.
+            macro_rules! round {
+                ($instruction:ident) => {
+                    if fuel == 0 {
+                        fuel += $instruction.fuel as u64;
+                        at -= 1;
+                        break Exit::Fuel;
+                    }
+                    fuel -= 1;
+                };
+            }
             macro_rules! right {
                 ($instruction:ident) => {
                     registers[$instruction.c as usize]
@@ -268,11 +279,7 @@ impl Vm {
                         let counter = if is_next { counter + step } else { counter };
                         let more = if step > 0.0 { counter <= end } else { counter >= end };
                         if more {
-                            if fuel == 0 {
-                                at -= 1;
-                                break Exit::Fuel;
-                            }
-                            fuel -= 1;
+                            round!(instruction);
                             registers[first] = Value::computed(counter);
                             registers[instruction.b as usize] = Value::computed(counter);
                         }
@@ -285,11 +292,7 @@ impl Vm {
                         let done = registers[first].assume_number();
                         let more = done < registers[first + 1].assume_number();
                         if more {
-                            if fuel == 0 {
-                                at -= 1;
-                                break Exit::Fuel;
-                            }
-                            fuel -= 1;
+                            round!(instruction);
                             if instruction.c != 0 {
                                 registers[instruction.b as usize] = Value::computed(done);
                             }
@@ -309,20 +312,18 @@ impl Vm {
                         if !is_list {
                             break Exit::Surprise(*instruction);
                         }
-                        registers[instruction.a as usize] = Value::number(0.0);
                         let item = list.as_handle().and_then(|list| heap.list(list)).and_then(|items| items.first());
                         match item {
                             Some(&item) => {
-                                if fuel == 0 {
-                                    at -= 1;
-                                    break Exit::Fuel;
-                                }
-                                fuel -= 1;
+                                round!(instruction);
                                 registers[instruction.b as usize] = Value::number(0.0);
                                 registers[instruction.c as usize] = item;
                                 registers[instruction.a as usize] = Value::number(1.0);
                             }
-                            None => at = instruction.x as usize,
+                            None => {
+                                registers[instruction.a as usize] = Value::number(0.0);
+                                at = instruction.x as usize;
+                            }
                         }
                     }
                     Op::ForeachNext => {
@@ -330,11 +331,7 @@ impl Vm {
                         let index = registers[first].assume_number();
                         let list = registers[first + 3].as_handle().and_then(|list| heap.list(list));
                         if let Some(&item) = list.and_then(|items| items.get(index as usize)) {
-                            if fuel == 0 {
-                                at -= 1;
-                                break Exit::Fuel;
-                            }
-                            fuel -= 1;
+                            round!(instruction);
                             registers[instruction.b as usize] = Value::computed(index);
                             registers[instruction.c as usize] = item;
                             registers[first] = Value::computed(index + 1.0);
@@ -356,12 +353,14 @@ impl Vm {
                             _ => heap.object(site.holder.get()).slot(index),
                         };
                         match value.as_handle() {
+                            // What is no call has no use for its arguments: their fuel is given back.
+                            None if instruction.c > 0 => break Exit::Send(*instruction),
                             None => registers[instruction.a as usize] = value,
                             Some(callee) if callee == site.value.get() => {
                                 registers[instruction.a as usize + 1] = target;
                                 break_with_call!(instruction, site, target)
                             }
-                            Some(callee) if heap.object(callee).has(flag::ACTIVATABLE) => {
+                            Some(callee) if instruction.c > 0 || heap.object(callee).has(flag::ACTIVATABLE) => {
                                 break Exit::Send(*instruction);
                             }
                             Some(_) => registers[instruction.a as usize] = value,

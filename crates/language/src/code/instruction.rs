@@ -66,7 +66,7 @@ pub enum Op {
     /// a = index, a+1 = direction, a+2 = keys, a+3 = the list: c = item, b = index, or a itself
     ForeachBegin,
     ForeachNext,
-    /// a = the answer of b to the message of site x; its c arguments are in a+2 and on
+    /// a = the answer of b to the message of site x; its c arguments are in a+2 and on, and cost `value` of the fuel
     Send,
     /// as Send, to the locals and what they stand for
     SendSelf,

@@ -3,6 +3,7 @@
 use super::instruction::Instruction;
 use super::state::{Context, Source, State};
 use super::{Scope, Unit};
+use crate::machine::evaluate::Found;
 use crate::machine::frame::{Frame, Kind, Phase, frame_flag};
 use crate::message;
 use crate::signal::{Outcome, Signal};
@@ -81,6 +82,15 @@ impl Vm {
             Context::Native { .. } | Context::Deliver { .. } => None,
         };
         contexts_of(unit, place, true).iter().filter_map(message_of).collect()
+    }
+
+    /// The locals of the code frame on top, which waits for a callee, as an object: it leaves its code if need be.
+    pub(super) fn reify_top(&mut self) -> Value {
+        if self.top().locals.is_absent() {
+            let index = self.stack.frames.len() - 1;
+            self.leave_frame(index, true);
+        }
+        self.top().locals
     }
 
     pub(super) fn is_running(&self, id: u32) -> bool {
@@ -189,6 +199,15 @@ impl Vm {
         sender
     }
 
+    /// What a message led to when its arguments began to be gathered.
+    fn found_for(&mut self, message: Handle, target: Value, callee: Option<Value>) -> Option<Found> {
+        let name = message::name(&self.heap, message);
+        match callee {
+            None => self.look_up(target, name),
+            Some(value) => Some(Found { value, holder: self.holder_of_callee(target, name, value), target }),
+        }
+    }
+
     /// The tree frame of a context, its values appended; or the value that is on its way.
     fn frame_of(
         &mut self,
@@ -223,12 +242,12 @@ impl Vm {
                 frame.phase = Phase::Step(*step);
                 frame
             }
-            Context::Argument { message, target, done } => {
+            Context::Argument { message, callee, target, done } => {
                 let target = value_of(self, target);
+                let callee = callee.as_ref().map(|callee| value_of(self, callee));
                 let mut frame = Frame::chain(*message, locals, locals, base);
                 frame.target = target;
-                let name = message::name(&self.heap, *message);
-                if let Some(found) = self.look_up(target, name)
+                if let Some(found) = self.found_for(*message, target, callee)
                     && let Some(callee) = found.value.as_handle()
                 {
                     frame.phase = Phase::Argument;
@@ -243,22 +262,14 @@ impl Vm {
     }
 }
 
-/// The contexts of a place, innermost first. A frame that waits is past sending: it waits for the result.
+/// The contexts of a place, innermost first: before its instruction, or waiting for what it called.
 fn contexts_of(unit: &Unit, place: usize, waits: bool) -> Vec<Context> {
     let mut contexts = Vec::new();
-    let mut next = Some(unit.states_at[place]);
+    let mut next = Some(if waits { unit.waits_at[place] } else { unit.states_at[place] });
     while let Some(id) = next {
         let State { context, parent } = &unit.states[id.0 as usize];
         contexts.push(context.clone());
         next = *parent;
-    }
-    if waits && let Some(first) = contexts.first_mut() {
-        match first {
-            // The tree would stand before the receiver, which the code only read; what was sent is the instruction's.
-            Context::Ready { .. } => *first = Context::Result { message: unit.messages_at[place] },
-            Context::Argument { message, .. } => *first = Context::Result { message: *message },
-            _ => {}
-        }
     }
     contexts
 }

@@ -56,6 +56,8 @@ pub struct Unit {
     pub code: Vec<Instruction>,
     /// For each instruction, where the tree would be before it.
     pub states_at: Vec<StateId>,
+    /// For each instruction, where the tree would be while it waits for a callee.
+    pub waits_at: Vec<StateId>,
     pub states: Vec<State>,
     /// For each instruction, the message it stands for.
     pub messages_at: Vec<Handle>,
@@ -290,11 +292,14 @@ impl Vm {
         self.units.in_context.remove(&message);
     }
 
-    /// Called when Locals or Number get another meaning for a name that code may have built in.
-    pub(crate) fn meaning_changed(&mut self, name: Symbol) {
-        if self.units.redefined.insert(name) {
+    /// Called before a name that code may have built in gets another meaning. What is under way keeps the old one.
+    #[cold]
+    pub(crate) fn meaning_changing(&mut self, handle: Handle, name: Symbol) {
+        if self.is_watched(handle) && self.units.redefined.insert(name) {
             self.discard_all_units();
         }
+        self.leave_all();
+        self.heap.renew_epoch();
     }
 
     /// Before a collection: units that did not run since the last one go; the rest are roots.

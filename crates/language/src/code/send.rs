@@ -27,6 +27,8 @@ impl Vm {
         let site = &unit.sites[instruction.x as usize];
         match self.resolve(site, instruction, base) {
             Answer::Plain(value) => {
+                // The arguments were not evaluated as far as anybody can tell.
+                self.tank.slice += instruction.value.as_number().unwrap_or(0.0) as u64;
                 self.stack.values[base + instruction.a as usize] = value;
                 None
             }
@@ -72,7 +74,11 @@ impl Vm {
         if frame.locals.is_absent() {
             return self.leave_code(instruction);
         }
-        self.tank.slice += instruction.fuel as u64;
+        // The tree pays for this message again, but not for what was evaluated before it.
+        self.tank.slice += match instruction.op {
+            Op::Find | Op::FindSelf => 1,
+            _ => 1 + instruction.value.as_number().unwrap_or(0.0) as u64,
+        };
         let target = match instruction.op {
             Op::SendSelf | Op::FindSelf => frame.locals,
             _ => self.stack.values[frame.base as usize + instruction.b as usize],
@@ -124,14 +130,19 @@ impl Vm {
         let known = match (object.kind(), object.data()) {
             (ObjectKind::Primitive, Data::Primitive(index)) => {
                 let primitive = &self.primitives[*index as usize];
-                let calls_block = primitive.calls_block && self.kind_of(found.target) == ObjectKind::Block;
-                if !calls_block && (primitive.eagerness == Eagerness::Lazy || count > primitive.eagerness.most()) {
+                let quick = primitive.quick;
+                let (eagerness, calls_block) = (primitive.eagerness, primitive.calls_block);
+                let index = *index;
+                let calls_block = calls_block
+                    && self.kind_of(found.target) == ObjectKind::Block
+                    && self.callable_block(self.handle_of(found.target), count).is_some();
+                if !calls_block && (eagerness == Eagerness::Lazy || count > eagerness.most()) {
                     return Answer::Tree;
                 }
-                match primitive.quick {
+                match quick {
                     _ if calls_block => Callee::CallBlock,
-                    Some(quick) => Callee::Quick(*index, quick),
-                    None => Callee::Primitive(*index),
+                    Some(quick) => Callee::Quick(index, quick),
+                    None => Callee::Primitive(index),
                 }
             }
             (ObjectKind::Block, Data::Record(fields)) => {
@@ -211,6 +222,7 @@ impl Vm {
             holder: site.holder.get(),
         };
         let function = self.primitives[index as usize].function.clone();
+        let tank = self.tank;
         match function.call(self, args) {
             Ok(value) => {
                 // What it did may have made this frame leave the code.
@@ -223,7 +235,11 @@ impl Vm {
                     Err(signal) => Some(Err(signal)),
                 }
             }
-            Err(Signal::Reify) => Some(self.leave_code(instruction)),
+            Err(Signal::Reify) => {
+                // It is called again from the tree, and pays then.
+                self.tank = tank;
+                Some(self.leave_code(instruction))
+            }
             Err(signal) => Some(Err(signal)),
         }
     }
@@ -252,21 +268,28 @@ impl Vm {
         let (unit, frame) = (self.running_unit(), *self.top());
         let site = &unit.sites[instruction.x as usize];
         let (block, count) = (self.handle_of(target), instruction.c as usize);
-        let fields = self.heap.record(block);
-        let takes_all = fields.len().saturating_sub(field::ARGUMENT_NAMES) >= count;
-        // A method called like this has the sender for its self, which code has no object for.
-        let closed = fields.get(field::SCOPE).is_some_and(|scope| !scope.is_nil());
-        let plain = fields.get(field::PASSES_STOPS).is_some_and(|passes| !passes.is_true());
-        let callee = if takes_all && closed && plain { self.unit_of(block) } else { None };
-        let Some(callee) = callee else {
-            return Some(match instruction.op {
-                Op::Call => self.leave_code(instruction),
-                _ => self.evaluate_or_leave(instruction, site),
-            });
-        };
         let at = frame.base as usize + instruction.a as usize + 1;
         let holder = self.protos.block;
-        self.enter_unit(callee, block, frame.locals, site.message, holder, at, count)
+        match self.callable_block(block, count) {
+            Some(callee) => self.enter_unit(callee, block, frame.locals, site.message, holder, at, count),
+            None if instruction.op == Op::Send => Some(self.evaluate_or_leave(instruction, site)),
+            None => {
+                // The arguments are evaluated, and must not be again: only the block is the tree's.
+                let locals = self.reify_top();
+                let args = Args { target: locals, at: at + 1, count, message: site.message, locals, holder };
+                Some(self.activate_block(block, args))
+            }
+        }
+    }
+
+    /// The unit of a block that code can call with so many arguments. A method called like this has the sender for its
+    /// self, which code may have no object for.
+    fn callable_block(&mut self, block: Handle, count: usize) -> Option<u32> {
+        let fields = self.heap.record(block);
+        let takes_all = fields.len().saturating_sub(field::ARGUMENT_NAMES) >= count;
+        let closed = fields.get(field::SCOPE).is_some_and(|scope| !scope.is_nil());
+        let plain = fields.get(field::PASSES_STOPS).is_some_and(|passes| !passes.is_true());
+        if takes_all && closed && plain { self.unit_of(block) } else { None }
     }
 
     /// Pushes the frame of a unit whose receiver is at `at` and whose arguments follow.

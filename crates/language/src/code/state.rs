@@ -20,8 +20,8 @@ pub enum Source {
 pub enum Context {
     /// About to send `message`.
     Ready { message: Handle, target: Source },
-    /// Gathering the arguments of `message`; these are done.
-    Argument { message: Handle, target: Source, done: Vec<Source> },
+    /// Gathering the arguments of `message`; these are done. The callee is where `Find` put it, or built in.
+    Argument { message: Handle, callee: Option<Source>, target: Source, done: Vec<Source> },
     /// Waiting for what `message` asked for.
     Result { message: Handle },
     /// A primitive in the middle of its work.

@@ -72,6 +72,12 @@ impl Values {
         (&mut self.buffer[base..base + WINDOW]).try_into().expect("a window is as long as it is")
     }
 
+    /// Clears what is behind the top. After a collection it could name objects that are gone, and registers that are
+    /// taken again show it for as long as they are not written.
+    pub fn forget_rest(&mut self) {
+        self.buffer[self.top..].fill(Value::NIL);
+    }
+
     /// Gives back what is behind the top, for a stack that will not run for a while.
     pub fn compact(&mut self) {
         self.buffer.truncate(self.top);

@@ -310,13 +310,16 @@ fn remove_proto(vm: &mut Vm, args: Args) -> Outcome {
 
 impl Vm {
     pub(crate) fn change_protos(&mut self, handle: Handle, protos: Vec<Handle>) {
+        if self.is_watched(handle) {
+            self.discard_all_units();
+        }
         self.heap.set_protos(handle, protos);
     }
 
     pub(crate) fn drop_slot(&mut self, handle: Handle, name: Symbol) {
-        self.heap.remove_slot(handle, name);
-        if self.is_watched(handle) {
-            self.meaning_changed(name);
+        if self.is_watched(handle) || name == self.names.set_slot || name == self.names.update_slot {
+            self.meaning_changing(handle, name);
         }
+        self.heap.remove_slot(handle, name);
     }
 }

@@ -140,7 +140,8 @@ impl Writer {
         let stop = match self.random.below(3) {
             0 => stop.to_string(),
             1 => format!("{stop}({value})"),
-            _ => format!("{} {value}", if stop == "return" { "return" } else { "a :=" }),
+            _ if self.random.chance(50) => format!("{} := {stop}({value})", self.random.pick(&["a", "self x", "o1 s"])),
+            _ => format!("return {value}"),
         };
         if self.random.chance(60) { format!("if({}, {stop})", self.condition(1)) } else { stop }
     }
