@@ -32,7 +32,7 @@ fn memory_limits_hold() {
         "loop(coroDoLater(1))",
         "l := list(1); loop(l = list(l, l, l, l))",
     ] {
-        let mut vm = limited(Limits { memory_bytes: Some(64 << 20), fuel: Some(100_000_000), ..Limits::default() });
+        let mut vm = limited(Limits { memory_bytes: Some(24 << 20), fuel: Some(100_000_000), ..Limits::default() });
         assert!(matches!(halt(&mut vm, source), Halt::Memory { .. }), "{source}");
     }
 }
