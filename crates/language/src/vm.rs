@@ -179,7 +179,7 @@ impl Vm {
     }
 
     pub fn list(&mut self, values: impl IntoIterator<Item = Value>) -> Value {
-        let data = Data::List(values.into_iter().collect());
+        let data = Data::list(values);
         Value::object(self.heap.clone_of(self.protos.list, Kind::List, data))
     }
 

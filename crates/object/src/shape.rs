@@ -195,12 +195,12 @@ impl Shapes {
         let mut already_free = vec![false; self.table.len()];
         self.free.iter().for_each(|id| already_free[id.0 as usize] = true);
         let before = self.free.len();
-        for index in 0..self.table.len() {
+        for (index, (shape, was_free)) in self.table.iter_mut().zip(already_free).enumerate() {
             let id = ShapeId(index as u32);
             if is_marked(id) {
-                self.table[index].transitions.retain(|_, next| is_marked(*next));
-            } else if !already_free[index] {
-                self.table[index] = Shape::default();
+                shape.transitions.retain(|_, next| is_marked(*next));
+            } else if !was_free {
+                *shape = Shape::default();
                 self.free.push(id);
             }
         }

@@ -81,7 +81,7 @@ impl Vm {
             Data::None | Data::Foreign(_) => Data::None,
             Data::Number(number) => Data::Number(*number),
             Data::Sequence(sequence) => Data::Sequence(sequence.clone()),
-            Data::List(values) => Data::List(values.clone()),
+            Data::List(values, start) => Data::List(values.clone(), *start),
             Data::Map(map) => Data::Map(map.clone()),
             Data::Record(values) => Data::Record(values.clone()),
             Data::Primitive(index) => Data::Primitive(*index),
