@@ -215,7 +215,7 @@ impl Vm {
 
     /// A new List.
     pub fn list(&mut self, values: impl IntoIterator<Item = Value>) -> Value {
-        let data = Data::List(values.into_iter().collect());
+        let data = Data::list(values);
         Value::object(self.heap.clone_of(self.protos.list, Kind::List, data))
     }
 
@@ -297,7 +297,7 @@ impl Vm {
     /// Writes a slot. Every slot that a program writes passes here or the machine's own fast path.
     #[inline]
     pub(crate) fn put_slot(&mut self, handle: Handle, name: Symbol, value: Value) {
-        if self.is_watched(handle) || name == self.names.set_slot || name == self.names.update_slot {
+        if self.has_meaning(handle, name) {
             self.meaning_changing(handle, name);
         }
         self.heap.set_slot(handle, name, value);

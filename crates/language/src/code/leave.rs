@@ -81,7 +81,12 @@ impl Vm {
             }
             Context::Native { .. } | Context::Deliver { .. } => None,
         };
-        contexts_of(unit, place, true).iter().filter_map(message_of).collect()
+        let mut contexts = contexts_of(unit, place, true);
+        if unit.scope == Scope::Message {
+            // That is the chain beneath.
+            contexts.pop();
+        }
+        contexts.iter().filter_map(message_of).collect()
     }
 
     /// The locals of the code frame on top, which waits for a callee, as an object: it leaves its code if need be.

@@ -130,6 +130,8 @@ impl Compiler<'_> {
         match (self.local(symbol), self.scope) {
             (Some(register), _) => Some((register, Bound::Local(register))),
             (None, Scope::Body) => None,
+            // A variable of that name changes what assignments mean.
+            (None, _) if [self.vm.names.set_slot, self.vm.names.update_slot].contains(&symbol) => None,
             (None, _) => Some((spare as u8, Bound::Slot(name, spare as u8))),
         }
     }

@@ -239,7 +239,7 @@ impl Vm {
     /// Evaluates a chain in an object, as code if it is worth it. The answer goes to the frame now on top.
     pub(crate) fn push_evaluation(&mut self, message: Handle, target: Value, locals: Value) {
         if target == locals
-            && locals.as_handle().is_some()
+            && locals.as_handle().is_some_and(|handle| !self.is_watched(handle))
             && let Some(unit) = self.context_unit(message, Scope::Chain)
         {
             self.push_context_frame(unit, message, locals, Value::NIL);
@@ -250,7 +250,10 @@ impl Vm {
 
     /// Runs a loop as code, on behalf of the chain on top. False if the primitive itself has to do it.
     pub(crate) fn push_loop(&mut self, args: &Args) -> bool {
-        if args.locals.as_handle().is_none() || self.top().kind != Kind::Chain || self.top().message != args.message {
+        if args.locals.as_handle().is_none_or(|handle| self.is_watched(handle))
+            || self.top().kind != Kind::Chain
+            || self.top().message != args.message
+        {
             return false;
         }
         let Some(unit) = self.context_unit(args.message, Scope::Message) else { return false };

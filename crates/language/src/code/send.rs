@@ -338,7 +338,7 @@ impl Vm {
         let is_symbol = self.heap.object(handle).has(flag::SYMBOL);
         let found = self.heap.find(handle, site.name);
         let is_locals = self.heap.kind(handle) == ObjectKind::Locals;
-        if !self.means_built_in(target, method) || is_symbol || self.is_watched(handle) {
+        if !self.means_built_in(target, method) || is_symbol || self.has_meaning(handle, site.name) {
             return Some(self.leave_code(instruction));
         }
         if updates && found.is_none() {
@@ -391,7 +391,7 @@ impl Vm {
         }
         let Some(handle) = target.as_handle() else { return Some(self.leave_code(instruction)) };
         let is_found = self.heap.find(handle, name).is_some();
-        if !is_found || self.is_watched(handle) || !self.means_built_in(target, self.names.update_slot) {
+        if !is_found || self.has_meaning(handle, name) || !self.means_built_in(target, self.names.update_slot) {
             return Some(self.leave_code(instruction));
         }
         self.put_slot(handle, name, value);
@@ -428,6 +428,12 @@ impl Vm {
         let handle = self.handle_of(context);
         site.learn(self.heap.shape(handle), self.heap.epoch(), Known::Own, 0, handle);
         None
+    }
+
+    /// Whether writing this slot may change what code has built in: then the tree writes it, and all code is left.
+    #[inline]
+    pub(crate) fn has_meaning(&self, handle: Handle, name: Symbol) -> bool {
+        self.is_watched(handle) || name == self.names.set_slot || name == self.names.update_slot
     }
 
     /// Objects whose slots code may have built in: writing them takes the long way.
