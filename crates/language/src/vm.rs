@@ -138,7 +138,7 @@ impl Vm {
     pub fn reserve(&mut self, bytes: usize) -> Result<(), Signal> {
         self.charge(bytes / 64)?;
         match self.limits.memory_bytes {
-            Some(limit) if (self.heap.usage().bytes as u64).saturating_add(bytes as u64) > limit => {
+            Some(limit) if self.used_bytes().saturating_add(bytes as u64) > limit => {
                 self.collect();
                 self.check_memory(bytes)
             }

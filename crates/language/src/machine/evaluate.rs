@@ -28,7 +28,12 @@ impl Vm {
         if !self.tank.refill() {
             return Err(Halt::Fuel { limit: self.tank.limit.unwrap_or(0) }.into());
         }
-        Ok(())
+        // Calls alone allocate no objects, so no safepoint would look. Garbage is not counted here: a primitive may be
+        // running, so there can be no collection.
+        match self.limits.memory_bytes {
+            Some(limit) if self.stack.logical_bytes() as u64 > limit => self.check_memory(0),
+            _ => Ok(()),
+        }
     }
 
     /// The fuel of one message that a chain is about to send.
@@ -53,7 +58,13 @@ impl Vm {
 
     #[inline(always)]
     fn over_memory(&self) -> bool {
-        matches!(self.limits.memory_bytes, Some(limit) if self.heap.usage().bytes as u64 > limit)
+        matches!(self.limits.memory_bytes, Some(limit) if self.used_bytes() > limit)
+    }
+
+    /// Logical bytes of all objects and of the running stack.
+    #[inline(always)]
+    pub(crate) fn used_bytes(&self) -> u64 {
+        (self.heap.usage().bytes + self.stack.logical_bytes()) as u64
     }
 
     #[cold]
@@ -64,7 +75,7 @@ impl Vm {
     }
 
     pub(crate) fn check_memory(&self, more_bytes: usize) -> Result<(), Signal> {
-        let used_bytes = (self.heap.usage().bytes as u64).saturating_add(more_bytes as u64);
+        let used_bytes = self.used_bytes().saturating_add(more_bytes as u64);
         match self.limits.memory_bytes {
             Some(limit_bytes) if used_bytes > limit_bytes => Err(Halt::Memory { used_bytes, limit_bytes }.into()),
             _ => Ok(()),

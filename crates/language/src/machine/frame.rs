@@ -168,7 +168,16 @@ pub struct Stack {
     pub depth: usize,
 }
 
+/// Logical bytes of one activation, the same whichever engine runs it.
+pub const ACTIVATION_BYTES: usize = 128;
+
 impl Stack {
+    /// What it counts for against the memory limit.
+    #[inline(always)]
+    pub fn logical_bytes(&self) -> usize {
+        self.depth * ACTIVATION_BYTES
+    }
+
     pub fn trace(&self, visit: &mut dyn FnMut(Value)) {
         self.frames.iter().for_each(|frame| frame.trace(visit));
         self.values.iter().for_each(|&value| visit(value));
@@ -190,8 +199,7 @@ impl Foreign for Suspended {
     }
 
     fn logical_bytes(&self) -> usize {
-        // A bound, not a count: suspended stacks grow and shrink while they run.
-        256
+        256 + self.stack.as_ref().map_or(0, Stack::logical_bytes)
     }
 
     fn as_any(&self) -> &dyn Any {
