@@ -1,6 +1,8 @@
 //! Runs the golden scripts, each on a fresh machine, compiled and as trees, and compares what they print. Scripts that need a host are run
 //! with the command line's own tests.
 
+#![allow(clippy::disallowed_methods, reason = "the scripts are files")]
+
 use language::{Host, Output, Vm};
 use std::cell::RefCell;
 use std::fs;

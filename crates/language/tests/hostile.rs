@@ -229,5 +229,5 @@ fn a_value_is_what_the_embedder_keeps() {
     let kept: Value = vm.evaluate("list(1, 2, 3)", "test").unwrap();
     vm.retain(kept);
     vm.collect();
-    assert_eq!(vm.heap.list(kept.as_handle().unwrap()).map(<[Value]>::len), Some(3));
+    assert_eq!(vm.heap().list(kept.as_handle().unwrap()).map(<[Value]>::len), Some(3));
 }

@@ -1,6 +1,8 @@
 //! Runs the tests of the standard library that are written in Io: every `test…` method of stdlib/tests/*Test.io, each
 //! file on a machine of its own. Tests that need a host run with the command line's own.
 
+#![allow(clippy::disallowed_methods, reason = "the library is files")]
+
 use language::{Error, Host, Value, Vm};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +18,7 @@ fn files() -> Vec<PathBuf> {
 /// The names of the test methods of the test case.
 fn test_names(vm: &mut Vm, case: Value) -> Vec<String> {
     let names = vm.send(case, "testSlotNames", &[]).expect("a test case knows its tests");
-    let names = names.as_handle().and_then(|names| vm.heap.list(names)).unwrap_or_default().to_vec();
+    let names = names.as_handle().and_then(|names| vm.heap().list(names)).unwrap_or_default().to_vec();
     names.into_iter().filter_map(|name| vm.text_of(name)).collect()
 }
 

@@ -13,10 +13,10 @@ fn a_loop_that_clones_for_ever_stays_flat() {
     let mut vm = vm();
     vm.evaluate("Thing := Object clone do(init := method(self parts := list(1, 2, 3)))", "test").unwrap();
     vm.collect();
-    let before = vm.heap.object_count();
+    let before = vm.heap().object_count();
     number(&mut vm, "for(i, 1, 400000, t := Thing clone; t me := t; \"text\" .. i); 1");
     vm.collect();
-    let after = vm.heap.object_count();
+    let after = vm.heap().object_count();
     assert!(after < before + 1_000, "{before} objects grew to {after}");
 }
 

@@ -5,14 +5,19 @@
 //! its state becomes tree frames with a real Locals object, and it goes on there. A message that changes leaves every
 //! frame of the units made from it, in the middle of its own call too.
 //!
-//! - `compile`, `control`: trees to instructions; `state`: what each instruction means in the tree
+//! - `compile`, with `chain`, `call`, `arithmetic`, `control` and `loops` as its chapters: trees to instructions
+//! - `state`: what each instruction means in the tree
 //! - `execute`: the loop; `send`, `site`: calls and what they remember; `leave`: back to the tree
 
+mod arithmetic;
+mod call;
+mod chain;
 pub mod compile;
 mod control;
 mod execute;
 mod instruction;
 mod leave;
+mod loops;
 mod send;
 pub mod site;
 pub mod state;

@@ -351,14 +351,11 @@ impl Vm {
         match self.heap.own_slot_index(handle, site.name) {
             Some(index) => site.learn(shape, epoch, Known::Own, index as u32, handle),
             None => {
-                let next = self.heap.shape_with_slot(shape, site.name);
-                // An owned shape is renewed by the write itself, so there is nothing to remember.
-                if self.heap.shapes().get(next).owned {
-                    self.heap.add_slot(handle, next, site.name, value);
-                    return None;
+                // A shape that is not shared is renewed by the write itself: there is nothing to remember.
+                if let Some(next) = self.heap.shape_with_slot(shape, site.name) {
+                    site.learn(shape, epoch, Known::Adds, 0, handle);
+                    site.next.set(next);
                 }
-                site.learn(shape, epoch, Known::Adds, 0, handle);
-                site.next.set(next);
             }
         }
         self.put_slot(handle, site.name, value);

@@ -53,7 +53,12 @@ impl Vm {
 
     #[inline(always)]
     fn over_memory(&self) -> bool {
-        matches!(self.limits.memory_bytes, Some(limit) if self.heap.usage().bytes as u64 > limit)
+        matches!(self.limits.memory_bytes, Some(limit) if self.used_bytes() > limit)
+    }
+
+    /// What counts against the memory limit: objects, and the stack that runs.
+    fn used_bytes(&self) -> u64 {
+        (self.heap.usage().bytes + self.stack.logical_bytes()) as u64
     }
 
     #[cold]
@@ -64,7 +69,7 @@ impl Vm {
     }
 
     pub(crate) fn check_memory(&self, more_bytes: usize) -> Result<(), Signal> {
-        let used_bytes = (self.heap.usage().bytes as u64).saturating_add(more_bytes as u64);
+        let used_bytes = self.used_bytes().saturating_add(more_bytes as u64);
         match self.limits.memory_bytes {
             Some(limit_bytes) if used_bytes > limit_bytes => Err(Halt::Memory { used_bytes, limit_bytes }.into()),
             _ => Ok(()),

@@ -166,9 +166,23 @@ pub struct Stack {
     pub values: Values,
     /// Block activations on this stack.
     pub depth: usize,
+    /// The depth at which compiled code looks at the memory limit again.
+    pub look_at_depth: usize,
 }
 
+/// Compiled calls between two looks at the memory limit.
+const LOOK_EVERY: usize = 4096;
+
 impl Stack {
+    pub fn logical_bytes(&self) -> usize {
+        self.frames.len() * size_of::<Frame>() + self.values.len() * size_of::<Value>()
+    }
+
+    /// The memory limit was looked at: not again for a while.
+    pub fn looked(&mut self) {
+        self.look_at_depth = self.depth + LOOK_EVERY;
+    }
+
     pub fn trace(&self, visit: &mut dyn FnMut(Value)) {
         self.frames.iter().for_each(|frame| frame.trace(visit));
         self.values.iter().for_each(|&value| visit(value));

@@ -15,11 +15,11 @@ impl Vm {
         self.leave_all();
         self.stack.values.compact();
         let stack = std::mem::take(&mut self.stack);
-        if let Some(suspended) = self.heap.foreign_mut::<Suspended>(self.current)
-            && !suspended.finished
-        {
-            suspended.stack = Some(stack);
-        }
+        self.heap.foreign_edit(self.current, |suspended: &mut Suspended| {
+            if !suspended.finished {
+                suspended.stack = Some(stack);
+            }
+        });
         let previous = std::mem::replace(&mut self.current, coroutine);
         match self.take_stack(coroutine) {
             Some(stack) => {
@@ -108,12 +108,11 @@ impl Vm {
     }
 
     pub(crate) fn mark_finished(&mut self, coroutine: Handle) {
-        if let Some(suspended) = self.heap.foreign_mut::<Suspended>(coroutine) {
-            *suspended = Suspended { stack: None, finished: true };
-        }
+        let finished = Suspended { stack: None, finished: true };
+        self.heap.foreign_edit(coroutine, |suspended: &mut Suspended| *suspended = finished);
     }
 
     pub(crate) fn take_stack(&mut self, coroutine: Handle) -> Option<Stack> {
-        self.heap.foreign_mut::<Suspended>(coroutine).and_then(|suspended| suspended.stack.take())
+        self.heap.foreign_edit(coroutine, |suspended: &mut Suspended| suspended.stack.take()).flatten()
     }
 }

@@ -39,15 +39,33 @@ use quick::Quick;
 use std::rc::Rc;
 
 pub type Plain = fn(&mut Vm, Args) -> Outcome;
+type Shared = dyn Fn(&mut Vm, Args) -> Outcome;
 
 /// The Rust behind a primitive.
 #[derive(Clone)]
 pub enum Function {
     Plain(Plain),
-    Shared(Rc<dyn Fn(&mut Vm, Args) -> Outcome>),
+    Shared(Rc<Shared>),
 }
 
 impl Function {
+    /// A closure, which may hold what belongs to the embedder.
+    ///
+    /// ```
+    /// # use language::{Function, NONE, Value, Vm};
+    /// let mut vm = Vm::default();
+    /// let lobby = vm.lobby();
+    /// let answer = 42.0;
+    /// vm.define(lobby, "answer", NONE, Function::shared(move |_, _| Ok(Value::number(answer))));
+    /// vm.define(lobby, "refuse", NONE, Function::shared(|vm, _| Err(vm.raise("not today"))));
+    /// let value = vm.evaluate("try(refuse) error .. \", but \" .. answer", "example")?;
+    /// assert_eq!(vm.text_of(value).as_deref(), Some("not today, but 42"));
+    /// # Ok::<(), language::Error>(())
+    /// ```
+    pub fn shared(function: impl Fn(&mut Vm, Args) -> Outcome + 'static) -> Function {
+        Function::Shared(Rc::new(function))
+    }
+
     #[inline(always)]
     pub fn call(&self, vm: &mut Vm, args: Args) -> Outcome {
         match self {
@@ -98,7 +116,7 @@ pub struct Primitive {
 pub type Row = (&'static str, Eagerness, Plain);
 
 impl Vm {
-    /// Gives an object a primitive method.
+    /// Gives an object a primitive method. `eagerness` says how many arguments are evaluated for it.
     pub fn define(&mut self, object: Value, name: &str, eagerness: Eagerness, function: Function) {
         let Some(holder) = object.as_handle() else { return };
         let type_name = self.type_name(object);
