@@ -40,7 +40,7 @@ impl Protos {
             locals: child(Kind::Locals, Data::None),
             number: child(Kind::Number, Data::Number(0.0)),
             sequence: child(Kind::Sequence, Data::Sequence(Box::default())),
-            list: child(Kind::List, Data::List(Default::default())),
+            list: child(Kind::List, Data::list([])),
             map: child(Kind::Map, Data::Map(Box::default())),
             block: child(Kind::Block, Data::None),
             message: child(Kind::Message, Data::None),

@@ -215,7 +215,7 @@ impl Vm {
 
     /// A new List.
     pub fn list(&mut self, values: impl IntoIterator<Item = Value>) -> Value {
-        let data = Data::List(values.into_iter().collect());
+        let data = Data::list(values);
         Value::object(self.heap.clone_of(self.protos.list, Kind::List, data))
     }
 

@@ -1,6 +1,8 @@
 //! Limits that a program tries to escape: memory and fuel. They end it at the same message every time, nothing in it can
 //! catch them, and the machine works afterwards.
 
+#![allow(clippy::disallowed_methods, reason = "it times what must not be slow")]
+
 mod machine;
 
 use language::{Error, Halt, Limits};

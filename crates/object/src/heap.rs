@@ -174,7 +174,7 @@ impl Heap {
     #[inline(always)]
     pub fn list(&self, handle: Handle) -> Option<&[Value]> {
         match &self.object(handle).data {
-            Data::List(values) => Some(values),
+            Data::List(values, start) => Some(&values[*start as usize..]),
             _ => None,
         }
     }

@@ -24,7 +24,6 @@ pub struct Value(u64);
 
 const OBJECT_TAG: u64 = 0xFFFC_0000_0000_0000;
 const ABSENT_BITS: u64 = 0xFFFD_0000_0000_0000;
-const ROOM_TAG: u64 = 0xFFFE_0000_0000_0000;
 const CANONICAL_NAN: u64 = 0x7FF8_0000_0000_0000;
 
 impl Value {
@@ -99,17 +98,6 @@ impl Value {
     #[inline(always)]
     pub const fn or_nil(self) -> Value {
         if self.is_absent() { Value::NIL } else { self }
-    }
-
-    /// Not a value but a count, which a list keeps where it has room before its items; zero is nil.
-    pub(crate) fn room(count: usize) -> Value {
-        if count == 0 { Value::NIL } else { Value(ROOM_TAG | count as u64) }
-    }
-
-    /// The count that this is; zero for any value.
-    #[inline(always)]
-    pub(crate) fn as_room(self) -> usize {
-        if self.0 >= ROOM_TAG { (self.0 & !ROOM_TAG) as usize } else { 0 }
     }
 
     pub const fn bits(self) -> u64 {

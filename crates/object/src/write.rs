@@ -168,14 +168,14 @@ impl Heap {
     }
 
     pub fn list_set(&mut self, handle: Handle, index: usize, value: Value) {
-        if let Data::List(values) = &mut self.barrier(handle, Part::Item(index)).data {
-            values[index] = value;
+        if let Data::List(values, start) = &mut self.barrier(handle, Part::Item(index)).data {
+            values[*start as usize + index] = value;
         }
     }
 
     #[inline]
     pub fn list_push(&mut self, handle: Handle, value: Value) {
-        if let Data::List(values) = &mut self.barrier(handle, Part::Items).data {
+        if let Data::List(values, _) = &mut self.barrier(handle, Part::Items).data {
             values.push(value);
             self.charge(8);
         }
@@ -183,10 +183,12 @@ impl Heap {
 
     /// Changes a list in any way.
     pub fn list_edit<R>(&mut self, handle: Handle, edit: impl FnOnce(&mut Items) -> R) -> Option<R> {
-        let Data::List(values) = &mut self.barrier(handle, Part::Items).data else { return None };
-        let before = values.len();
-        let result = edit(values);
-        let after = values.len();
+        let Data::List(values, start) = &mut self.barrier(handle, Part::Items).data else { return None };
+        let mut items = Items { values: std::mem::take(values), start: *start };
+        let before = items.len();
+        let result = edit(&mut items);
+        let after = items.len();
+        (*values, *start) = (items.values, items.start);
         self.recharge(before * 8, after * 8);
         Some(result)
     }

@@ -94,7 +94,7 @@ fn keys_of(vm: &mut Vm, target: Value) -> Outcome {
 fn size_of(vm: &Vm, target: Value, keys: Value) -> usize {
     let walked = if keys.is_nil() { target } else { keys };
     match walked.as_handle().map(|handle| vm.heap.object(handle).data()) {
-        Some(Data::List(values)) => values.len(),
+        Some(Data::List(values, start)) => values.len() - *start as usize,
         Some(Data::Sequence(sequence)) => sequence.len(),
         _ => 0,
     }
@@ -145,7 +145,7 @@ fn element(vm: &mut Vm, target: Value, keys: Value, index: usize) -> (Value, Val
         return (key, value.unwrap_or(Value::NIL));
     }
     let value = match vm.heap.object(handle).data() {
-        Data::List(values) => values[index],
+        Data::List(values, start) => values[*start as usize + index],
         Data::Sequence(sequence) => sequence.at(index).map_or(Value::NIL, Value::number),
         _ => Value::NIL,
     };

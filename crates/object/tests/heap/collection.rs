@@ -12,7 +12,7 @@ fn footprint(heap: &Heap, handle: Handle) -> (usize, u32, Vec<bool>, Vec<u64>, u
     let count = heap.shapes().get(object.shape()).names.len().max(INLINE_SLOTS);
     let slots = (0..count).map(|index| object.slot(index).bits()).collect();
     let data = match object.data() {
-        Data::List(items) => items.as_ptr().addr(),
+        Data::List(items, _) => items.as_ptr().addr(),
         Data::Record(fields) => fields.as_ptr().addr(),
         Data::Sequence(sequence) => sequence.as_bytes().as_ptr().addr(),
         Data::Map(map) => std::ptr::from_ref(map.as_ref()).addr(),

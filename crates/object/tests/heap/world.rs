@@ -105,7 +105,7 @@ impl World {
                 let clone = self.heap.clone_of(self.handle(*at), Kind::Object, Data::None);
                 self.hold(clone);
             }
-            NewList => self.add(Kind::List, Data::List(Default::default())),
+            NewList => self.add(Kind::List, Data::list([])),
             NewMap => self.add(Kind::Map, Data::Map(Default::default())),
             NewSequence => self.add(Kind::Sequence, Data::Sequence(Default::default())),
             NewRecord => self.add(Kind::Call, Data::Record(thin_vec![Value::NIL; 3])),
@@ -242,7 +242,7 @@ pub fn read(object: &Object, shapes: &Shapes) -> Model {
         Data::None => ModelData::None,
         Data::Number(number) => ModelData::Number(number.to_bits()),
         Data::Sequence(sequence) => ModelData::Bytes(sequence.as_bytes().to_vec()),
-        Data::List(items) => ModelData::Values(items.to_vec()),
+        Data::List(items, start) => ModelData::Values(items[*start as usize..].to_vec()),
         Data::Record(fields) => ModelData::Values(fields.to_vec()),
         Data::Map(map) => ModelData::Entries(map.iter().map(|(&key, &value)| (key, value)).collect()),
         Data::Weak(target) => ModelData::Weak(*target),
@@ -276,7 +276,7 @@ impl ModelData {
             ModelData::None => Data::None,
             ModelData::Number(bits) => Data::Number(f64::from_bits(*bits)),
             ModelData::Bytes(bytes) => Data::Sequence(Box::new(Sequence::from_bytes(bytes))),
-            ModelData::Values(values) if kind == Kind::List => Data::List(values.iter().copied().collect()),
+            ModelData::Values(values) if kind == Kind::List => Data::list(values.iter().copied()),
             ModelData::Values(values) => Data::Record(values.iter().copied().collect()),
             ModelData::Entries(entries) => Data::Map(Box::new(entries.iter().copied().collect())),
             ModelData::Weak(target) => Data::Weak(*target),
