@@ -1,6 +1,8 @@
 //! The loop that executes instructions. What it cannot do with registers and slots alone it hands out as an `Exit`.
 //!
 //! Long functions: execute (a dispatch; its arms are short)
+//!
+//! Long because the loop is one function: its registers and fuel stay in machine registers only within it.
 
 use super::Unit;
 use super::instruction::{Instruction, Op};
@@ -35,7 +37,8 @@ pub(super) enum Exit {
     Block(Instruction, Value),
     /// `call` to a block.
     CallBlock(Instruction, Value),
-    TooDeep,
+    /// Deeper than the memory limit was last looked at, or than calls may nest.
+    Deep(Instruction),
     /// Time for a collection, or for a look at the memory limit.
     Safepoint,
     /// The answer of the lowest code frame, which is gone.
@@ -63,7 +66,7 @@ impl Vm {
                 Exit::Surprise(instruction) => Some(self.leave_surprised(instruction)),
                 Exit::Fuel => self.refuel_code(),
                 Exit::Safepoint => self.safepoint().err().map(Err),
-                Exit::TooDeep => Some(Err(self.raise_too_deep())),
+                Exit::Deep(instruction) => self.look_at_depth(instruction),
             };
             if let Some(outcome) = outcome {
                 return outcome;
@@ -103,10 +106,21 @@ impl Vm {
         }
     }
 
+    /// Too deep, or just deep enough to look at the memory that stacks take; then the call is made after all.
+    fn look_at_depth(&mut self, instruction: Instruction) -> Option<Outcome> {
+        if self.stack.depth >= self.limits.depth {
+            return Some(Err(self.raise_too_deep()));
+        }
+        self.stack.looked();
+        self.tank.slice += instruction.fuel as u64;
+        self.step_back();
+        self.safepoint().err().map(Err)
+    }
+
     /// Executes code frames until something is to be done that needs more than registers and slots.
     fn execute(&mut self) -> Exit {
         let (number_proto, list_proto) = (self.protos.number, self.protos.list);
-        let depth_limit = self.limits.depth;
+        let depth_limit = self.limits.depth.min(self.stack.look_at_depth);
         let memory_limit = self.limits.memory_bytes.map_or(usize::MAX, |bytes| bytes as usize);
         let Vm { heap, stack, tank, units, names, protos, .. } = self;
         let mut fuel = tank.slice;
@@ -169,7 +183,7 @@ impl Vm {
                         }
                         Callee::Code(id, scope) => {
                             if stack.depth >= depth_limit {
-                                break Exit::TooDeep;
+                                break Exit::Deep(*$instruction);
                             }
                             let callee: &Unit = units.get(id).expect("a site's unit lives as long as its epoch");
                             if let Some(top) = stack.frames.last_mut() {

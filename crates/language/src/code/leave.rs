@@ -18,7 +18,7 @@ impl Vm {
         self.leave_unpaid()
     }
 
-    fn step_back(&mut self) {
+    pub(super) fn step_back(&mut self) {
         if let Phase::Step(place) = &mut self.top().phase {
             *place -= 1;
         }

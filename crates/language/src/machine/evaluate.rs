@@ -28,12 +28,7 @@ impl Vm {
         if !self.tank.refill() {
             return Err(Halt::Fuel { limit: self.tank.limit.unwrap_or(0) }.into());
         }
-        // Calls alone allocate no objects, so no safepoint would look. Garbage is not counted here: a primitive may be
-        // running, so there can be no collection.
-        match self.limits.memory_bytes {
-            Some(limit) if self.stack.logical_bytes() as u64 > limit => self.check_memory(0),
-            _ => Ok(()),
-        }
+        Ok(())
     }
 
     /// The fuel of one message that a chain is about to send.
@@ -61,8 +56,7 @@ impl Vm {
         matches!(self.limits.memory_bytes, Some(limit) if self.used_bytes() > limit)
     }
 
-    /// Logical bytes of all objects and of the running stack.
-    #[inline(always)]
+    /// What counts against the memory limit: objects, and the stack that runs.
     pub(crate) fn used_bytes(&self) -> u64 {
         (self.heap.usage().bytes + self.stack.logical_bytes()) as u64
     }

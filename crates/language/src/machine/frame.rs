@@ -166,16 +166,22 @@ pub struct Stack {
     pub values: Values,
     /// Block activations on this stack.
     pub depth: usize,
+    /// The depth at which compiled code looks at the memory limit again.
+    pub look_at_depth: usize,
 }
 
-/// Logical bytes of one activation, the same whichever engine runs it.
-pub const ACTIVATION_BYTES: usize = 128;
+/// Compiled calls between two looks at the memory limit.
+const LOOK_EVERY: usize = 4096;
 
 impl Stack {
     /// What it counts for against the memory limit.
-    #[inline(always)]
     pub fn logical_bytes(&self) -> usize {
-        self.depth * ACTIVATION_BYTES
+        self.frames.len() * size_of::<Frame>() + self.values.len() * size_of::<Value>()
+    }
+
+    /// The memory limit was looked at: not again for a while.
+    pub fn looked(&mut self) {
+        self.look_at_depth = self.depth + LOOK_EVERY;
     }
 
     pub fn trace(&self, visit: &mut dyn FnMut(Value)) {
