@@ -97,7 +97,7 @@ impl Vm {
         match self.refuel() {
             Ok(()) if self.units.stressed => {
                 let outcome = self.leave_unpaid();
-                self.leave_all();
+                self.leave_recent();
                 Some(outcome)
             }
             Ok(()) => None,

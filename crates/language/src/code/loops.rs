@@ -157,7 +157,7 @@ impl Compiler<'_> {
                 self.top = spare;
                 let from = match other {
                     Operand::Local(from) | Operand::Value(from) => from,
-                    constant => self.register(constant)?,
+                    constant => self.quietly(|compiler| compiler.register(constant))?,
                 };
                 self.emit(Op::Number, register, from, 0, 0, Value::NIL)?;
                 Ok(())
