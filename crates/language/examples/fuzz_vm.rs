@@ -6,7 +6,7 @@
 #[path = "../tests/compare/mod.rs"]
 mod compare;
 
-use compare::{BOUNDS, Bounds, Engine};
+use compare::{BOUNDS, Bounds, Engine, Machine, Run};
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
@@ -14,6 +14,9 @@ use testkit::{Random, mutate, programs};
 
 /// What prints or decides by where objects lie, or by when garbage was collected.
 const NOT_COMPARABLE: &[&str] = &["uniqueId", "Collector", "WeakLink", "memorySize", "uniqueHexId", "asOSXML"];
+
+/// Between programs that run on one machine after another.
+const SEPARATOR: &str = "// ---- next\n";
 
 fn golden_scripts() -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
@@ -40,7 +43,12 @@ fn main() -> ExitCode {
                 mutate::mutate(&mut random, &script)
             }
             1 => mutate::mutate(&mut random, &programs::program(seed)),
-            _ => programs::program(seed),
+            // A machine takes longer to make than a program to run: several on each, until one that may spoil it.
+            _ => {
+                let calm: String =
+                    (0..8).map(|index| programs::calm_program(seed.wrapping_add(index << 32)) + SEPARATOR).collect();
+                calm + &programs::program(seed)
+            }
         }
     };
     testkit::fuzz::run(generate, check)
@@ -49,10 +57,23 @@ fn main() -> ExitCode {
 fn check(source: &str) -> Result<(), String> {
     // The same choices for the same program, so that it can be shrunk.
     let random = &mut Random::new(source.bytes().fold(7, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte as u64)));
-    let every = Engine::Leaving([1, 2, 7, 97][random.below(4)]);
-    let used = compare::compare_on(&[Engine::Code, every], source, BOUNDS)?.fuel;
+    let engines = [Engine::Code, Engine::Leaving([1, 2, 7, 97][random.below(4)])];
+    let mut tree = Machine::new(Engine::Tree);
+    let runs: Vec<Run> = source.split(SEPARATOR).map(|program| tree.run(program, BOUNDS)).collect();
+    for engine in engines {
+        let mut machine = Machine::new(engine);
+        for (program, wanted) in source.split(SEPARATOR).zip(&runs) {
+            let found = machine.run(program, BOUNDS);
+            compare::difference(wanted, &found).map_or(Ok(()), |why| Err(format!("{engine:?}: {why}")))?;
+        }
+    }
     // Stops in the middle must be at the same message too.
-    let fuel = 1 + random.below(used as usize) as u64;
-    let stopped = compare::compare_on(&[Engine::Code], source, Bounds { fuel, ..BOUNDS });
-    stopped.map(|_| ()).map_err(|why| format!("fuel {fuel}: {why}"))
+    let (mut tree, mut code) = (Machine::new(Engine::Tree), Machine::new(Engine::Code));
+    for (program, run) in source.split(SEPARATOR).zip(&runs) {
+        let bounds = Bounds { fuel: 1 + random.below(run.fuel as usize) as u64, ..BOUNDS };
+        let (wanted, found) = (tree.run(program, bounds), code.run(program, bounds));
+        let fuel = bounds.fuel;
+        compare::difference(&wanted, &found).map_or(Ok(()), |why| Err(format!("Code, {fuel} fuel: {why}")))?;
+    }
+    Ok(())
 }

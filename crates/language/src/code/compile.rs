@@ -353,8 +353,13 @@ impl Compiler<'_> {
         }
     }
 
+    /// The register of a local; of two arguments with one name, the last is meant.
     pub fn local(&self, name: Symbol) -> Option<u8> {
-        self.locals.iter().position(|&each| each == name).map(|index| index as u8 + 1)
+        self.locals.iter().rposition(|&each| each == name).map(|index| index as u8 + 1)
+    }
+
+    pub fn local_count(&self) -> usize {
+        self.locals.len()
     }
 
     pub fn is_assigned(&self, register: u8) -> bool {

@@ -90,8 +90,10 @@ impl Compiler<'_> {
     fn redirect(&mut self, from: u8, to: u8) -> bool {
         let end = self.code.len();
         let fuel = self.fuel;
+        // A local that was assigned as well keeps what it was given: `a := b := 1 + 2`.
+        let is_temporary = from as usize > self.local_count();
         match self.code.last_mut() {
-            Some(last) if last.a == from && last.op.is_arithmetic() && self.label < end && from != to => {
+            Some(last) if last.a == from && last.op.is_arithmetic() && self.label < end && is_temporary => {
                 last.a = to;
                 last.fuel += fuel;
                 self.fuel = 0;

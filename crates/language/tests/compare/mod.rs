@@ -29,7 +29,7 @@ pub struct Bounds {
     pub depth: usize,
 }
 
-pub const BOUNDS: Bounds = Bounds { fuel: 40_000, memory_bytes: 64 << 20, depth: 60 };
+pub const BOUNDS: Bounds = Bounds { fuel: 20_000, memory_bytes: 64 << 20, depth: 60 };
 
 struct Captured(Rc<RefCell<Vec<u8>>>);
 
@@ -80,6 +80,7 @@ impl Machine {
 }
 
 /// Runs a program on a fresh machine.
+#[allow(dead_code)]
 pub fn run(engine: Engine, source: &str, bounds: Bounds) -> Run {
     Machine::new(engine).run(source, bounds)
 }
@@ -153,6 +154,7 @@ pub fn difference(tree: &Run, other: &Run) -> Option<String> {
 }
 
 /// Compares engines with the tree, and answers what that did.
+#[allow(dead_code)]
 pub fn compare_on(engines: &[Engine], source: &str, bounds: Bounds) -> Result<Run, String> {
     let tree = run(Engine::Tree, source, bounds);
     for &engine in engines {

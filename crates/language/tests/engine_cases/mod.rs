@@ -78,6 +78,10 @@ pub const SNIPPETS: &[&str] = &[
     // One body under two lists of names.
     "a := method(x, y, x - y); b := method(y, x, nil) setMessage(getSlot(\"a\") message); for(i, 1, 2, trace(a(5, 3), b(5, 3)))",
     "a := method(x, x + 1); trace(a(1)); getSlot(\"a\") setArgumentNames(list(\"y\", \"x\")); trace(a(1, 7))",
+    // Of two arguments with one name, code took the first.
+    "m := method(c, c, c); trace(m(1, 2), m(1))",
+    // The outer assignment took the sum away from the inner one.
+    "m := method(a := b := 2 + 3; trace(a, b)); m",
     // Interpolation asked for its sender after it had paid for its work, and paid twice.
     "m := method(x, \"a#{x}method(b#{2}c\" interpolate); trace(m(1))",
 ];
