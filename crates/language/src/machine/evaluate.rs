@@ -8,6 +8,9 @@ use crate::signal::{Halt, Outcome, Signal};
 use crate::vm::Vm;
 use object::{Data, Handle, Kind as ObjectKind, Value, flag};
 
+/// Frames that a stack may have beside two for each block that the depth limit allows.
+const FRAMES_MIN: usize = 1_000_000;
+
 /// What a name led to.
 pub(crate) struct Found {
     pub value: Value,
@@ -27,6 +30,10 @@ impl Vm {
         }
         if !self.tank.refill() {
             return Err(Halt::Fuel { limit: self.tank.limit.unwrap_or(0) }.into());
+        }
+        // Code that evaluates itself without ever calling a block nests frames, too.
+        if self.stack.frames.len() > self.limits.depth.saturating_mul(2).saturating_add(FRAMES_MIN) {
+            return Err(self.raise_too_deep());
         }
         Ok(())
     }
