@@ -71,3 +71,9 @@ System do(
         self exit
     )
 )
+
+//doc Lobby exit(code) Ends the program; the code is 0 unless another is given.
+Lobby exit := method(code, System exit(code))
+
+//doc Protos Addons The prototypes that are no part of the core.
+Protos Addons := Object clone

@@ -1,6 +1,8 @@
 //! Fuzzes the syntax: noise, and golden scripts made worse. Nothing may panic; what parses prints as the same code, and
 //! formatting keeps the code and settles at once.
 
+#![allow(clippy::disallowed_methods, reason = "it starts from the scripts that are there")]
+
 use language::syntax::{Completeness, OperatorTable, format, is_complete, parse, print, shuffle};
 use std::fs;
 use std::path::{Path, PathBuf};

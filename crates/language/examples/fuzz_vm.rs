@@ -1,6 +1,8 @@
 //! Fuzzes the machine: generated programs and golden scripts made worse, run as trees, as code, and as code that is left
 //! again and again. All must print the same, answer the same and use the same fuel, and none may panic or hang.
 
+#![allow(clippy::disallowed_methods, reason = "it starts from the scripts that are there")]
+
 #[path = "../tests/compare/mod.rs"]
 mod compare;
 

@@ -10,6 +10,20 @@ use object::{Kind, Value};
 use std::fmt;
 
 /// Why an evaluation gave no value.
+///
+/// ```
+/// # use language::{Error, Vm};
+/// let mut vm = Vm::default();
+/// let source = "half := method(n, n / missing)\nhalf(4)";
+/// let Err(Error::Exception(exception)) = vm.evaluate(source, "half.io") else { panic!("it does not know 'missing'") };
+/// assert_eq!(exception.type_name, "Exception");
+/// assert!(exception.message.ends_with("does not respond to 'missing'"));
+/// let lines: Vec<_> = exception.trace.iter().map(|entry| (entry.name.as_str(), entry.line)).collect();
+/// assert_eq!(lines.first(), Some(&("missing", 1)));
+/// assert_eq!(lines.last(), Some(&("half", 2)));
+///
+/// assert!(matches!(vm.evaluate("1 +(", "broken.io"), Err(Error::Syntax { .. })));
+/// ```
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
     #[error("{label}: {error}")]
@@ -86,7 +100,15 @@ impl Vm {
         }
     }
 
-    /// Sends a message with values for arguments.
+    /// Sends a message with values for arguments, and activates what it finds.
+    ///
+    /// ```
+    /// # use language::{Value, Vm};
+    /// let mut vm = Vm::default();
+    /// let five = vm.send(Value::number(2.0), "+", &[Value::number(3.0)])?;
+    /// assert_eq!(five, Value::number(5.0));
+    /// # Ok::<(), language::Error>(())
+    /// ```
     pub fn send(&mut self, target: Value, name: &str, arguments: &[Value]) -> Result<Value, Error> {
         let name = self.heap.intern(name);
         let message = self.message_with_values(name, arguments);

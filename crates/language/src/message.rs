@@ -88,32 +88,37 @@ pub fn with_name(heap: &mut Heap, proto: Handle, name: Symbol, label: Symbol) ->
 /// Puts a parsed tree into the heap and returns its root.
 pub fn from_tree(heap: &mut Heap, proto: Handle, tree: &Tree<'_>, label: Symbol) -> Handle {
     let label = Value::object(label);
-    // Nodes refer to each other in any order, so all are made first and linked after.
-    let handles: Vec<Handle> = tree
-        .nodes
-        .iter()
-        .map(|node| {
-            let literal = match &node.literal {
-                Literal::None => constant(&node.name).unwrap_or(Value::ABSENT),
-                Literal::Number(number) => Value::number(*number),
-                Literal::Text(text) => Value::object(heap.intern(text)),
-            };
-            let name = heap.intern(&node.name);
-            let parts = Parts { name, literal, label, line: node.line, column: node.column };
-            allocate(heap, proto, parts, &[], Value::NIL)
-        })
-        .collect();
-    for (node, &handle) in tree.nodes.iter().zip(&handles) {
-        if let Some(next) = node.next {
-            heap.record_set(handle, field::NEXT, Value::object(handles[next.0 as usize]));
-        }
-        if !node.args.is_empty() {
-            heap.record_edit(handle, |fields| {
-                fields.extend(node.args.iter().map(|argument| Value::object(handles[argument.0 as usize])))
-            });
-        }
+    let mut handles = vec![Handle(0); tree.nodes.len()];
+    let mut arguments = Vec::new();
+    // A message is made after those it refers to, so that it is made once and whole.
+    for id in parents_first(tree).into_iter().rev() {
+        let node = tree.node(id);
+        let literal = match &node.literal {
+            Literal::None => constant(&node.name).unwrap_or(Value::ABSENT),
+            Literal::Number(number) => Value::number(*number),
+            Literal::Text(text) => Value::object(heap.intern(text)),
+        };
+        let name = heap.intern(&node.name);
+        let next = node.next.map_or(Value::NIL, |next| Value::object(handles[next.0 as usize]));
+        arguments.clear();
+        arguments.extend(node.args.iter().map(|argument| handles[argument.0 as usize]));
+        let parts = Parts { name, literal, label, line: node.line, column: node.column };
+        handles[id.0 as usize] = allocate(heap, proto, parts, &arguments, next);
     }
     handles[tree.root.0 as usize]
+}
+
+/// The nodes that the root reaches, each after the one that refers to it.
+fn parents_first(tree: &Tree<'_>) -> Vec<NodeId> {
+    let mut order = Vec::with_capacity(tree.nodes.len());
+    let mut pending = vec![tree.root];
+    while let Some(id) = pending.pop() {
+        order.push(id);
+        let node = tree.node(id);
+        pending.extend(node.args.iter().copied());
+        pending.extend(node.next);
+    }
+    order
 }
 
 /// The names that are values wherever they stand.

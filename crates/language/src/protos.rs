@@ -40,7 +40,7 @@ impl Protos {
             locals: child(Kind::Locals, Data::None),
             number: child(Kind::Number, Data::Number(0.0)),
             sequence: child(Kind::Sequence, Data::Sequence(Box::default())),
-            list: child(Kind::List, Data::List(Default::default())),
+            list: child(Kind::List, Data::list([])),
             map: child(Kind::Map, Data::Map(Box::default())),
             block: child(Kind::Block, Data::None),
             message: child(Kind::Message, Data::None),
@@ -124,7 +124,7 @@ impl Protos {
     /// What a kind is called when an object has no type slot.
     pub fn kind_name(&self, kind: Kind) -> &'static str {
         match kind {
-            Kind::Object | Kind::Foreign => "Object",
+            Kind::Object => "Object",
             Kind::Number => "Number",
             Kind::Sequence => "Sequence",
             Kind::List => "List",

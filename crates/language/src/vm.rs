@@ -13,10 +13,11 @@ use crate::signal::Signal;
 use crate::{library, message};
 use object::sequence::Sequence;
 use object::{Collected, Data, Handle, Heap, Kind, Symbol, Value, flag};
+use rustc_hash::FxHashMap;
 
 /// An Io machine. Everything it knows is in its heap; everything it can reach outside is in its `Host`.
 pub struct Vm {
-    pub heap: Heap,
+    pub(crate) heap: Heap,
     pub(crate) names: Names,
     pub(crate) protos: Protos,
     pub(crate) primitives: Vec<Primitive>,
@@ -30,6 +31,8 @@ pub struct Vm {
     pub(crate) retained: Vec<Value>,
     pub(crate) host: Host,
     pub(crate) units: Units,
+    /// The primitives that Object and Locals had at first for the names that code builds in.
+    pub(crate) built_in: FxHashMap<Symbol, Vec<Handle>>,
     pub(crate) regexes: primitives::RegexCache,
 }
 
@@ -68,6 +71,7 @@ impl Vm {
             retained: Vec::new(),
             host,
             units: Units::default(),
+            built_in: FxHashMap::default(),
             regexes: primitives::RegexCache::default(),
         };
         primitives::install(&mut vm);
@@ -78,6 +82,18 @@ impl Vm {
     // ---- limits
 
     /// Sets what programs may use from now on, and fills the tank.
+    ///
+    /// ```
+    /// # use language::{Error, Halt, Limits, Value, Vm};
+    /// let mut vm = Vm::default();
+    /// vm.set_limits(Limits { fuel: Some(100_000), ..Limits::default() });
+    /// let endless = vm.evaluate("try(loop(nil))", "example");
+    /// assert!(matches!(endless, Err(Error::Halted(Halt::Fuel { limit: 100_000 }))), "no program can catch this");
+    ///
+    /// vm.set_limits(Limits::default());
+    /// assert_eq!(vm.evaluate("1 + 1", "example")?, Value::number(2.0));
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn set_limits(&mut self, limits: Limits) {
         self.tank = Tank { portion: self.tank.portion, ..Tank::new(limits.fuel) };
         self.limits = limits;
@@ -93,6 +109,16 @@ impl Vm {
     }
 
     /// A switch that another thread can use to stop this machine.
+    ///
+    /// ```
+    /// # use language::{Error, Halt, Vm};
+    /// let mut vm = Vm::default();
+    /// let interrupt = vm.interrupt();
+    /// let other = std::thread::spawn(move || interrupt.set());
+    /// let ended = vm.evaluate("loop(nil)", "example");
+    /// assert!(matches!(ended, Err(Error::Halted(Halt::Interrupted))));
+    /// # other.join().unwrap();
+    /// ```
     pub fn interrupt(&self) -> Interrupt {
         self.interrupt.clone()
     }
@@ -112,7 +138,7 @@ impl Vm {
     pub fn reserve(&mut self, bytes: usize) -> Result<(), Signal> {
         self.charge(bytes / 64)?;
         match self.limits.memory_bytes {
-            Some(limit) if (self.heap.usage().bytes as u64).saturating_add(bytes as u64) > limit => {
+            Some(limit) if self.used_bytes().saturating_add(bytes as u64) > limit => {
                 self.collect();
                 self.check_memory(bytes)
             }
@@ -144,7 +170,18 @@ impl Vm {
         collected
     }
 
-    /// Keeps a value alive until it is released.
+    /// Keeps a value alive until it is released, as often as it was retained.
+    ///
+    /// ```
+    /// # use language::{Value, Vm};
+    /// let mut vm = Vm::default();
+    /// let list = vm.evaluate("list(1, 2, 3)", "example")?;
+    /// vm.retain(list);
+    /// vm.evaluate("Collector collect", "example")?;
+    /// assert_eq!(vm.send(list, "sum", &[])?, Value::number(6.0));
+    /// vm.release(list);
+    /// # Ok::<(), language::Error>(())
+    /// ```
     pub fn retain(&mut self, value: Value) -> Value {
         self.retained.push(value);
         value
@@ -158,6 +195,8 @@ impl Vm {
 
     // ---- making values
 
+    /// Text as a program's literals are: an immutable Sequence, the same object for equal text.
+    #[doc(alias = "text")]
     pub fn symbol(&mut self, text: &str) -> Value {
         Value::object(self.heap.intern(text))
     }
@@ -174,11 +213,13 @@ impl Vm {
         Value::object(self.heap.intern_sequence(sequence))
     }
 
+    /// A new List.
     pub fn list(&mut self, values: impl IntoIterator<Item = Value>) -> Value {
-        let data = Data::List(values.into_iter().collect());
+        let data = Data::list(values);
         Value::object(self.heap.clone_of(self.protos.list, Kind::List, data))
     }
 
+    /// A new Map, empty.
     pub fn map(&mut self) -> Value {
         Value::object(self.heap.clone_of(self.protos.map, Kind::Map, Data::Map(Box::default())))
     }
@@ -228,12 +269,24 @@ impl Vm {
 
     // ---- slots, by name
 
+    /// What an object finds under a name, in itself or its protos. Nothing is activated: a method is read, not called.
+    ///
+    /// ```
+    /// # use language::{Value, Vm};
+    /// let mut vm = Vm::default();
+    /// let account = vm.evaluate("Account := Object clone do(balance := 10)", "example")?;
+    /// assert_eq!(vm.get_slot(account, "balance"), Some(Value::number(10.0)));
+    /// vm.set_slot(account, "balance", Value::number(12.0));
+    /// assert_eq!(vm.evaluate("Account clone balance", "example")?, Value::number(12.0));
+    /// # Ok::<(), language::Error>(())
+    /// ```
     pub fn get_slot(&mut self, object: Value, name: &str) -> Option<Value> {
         let name = self.heap.intern(name);
         let handle = self.handle_of(object);
         self.heap.get_slot(handle, name)
     }
 
+    /// Gives an object a slot of its own. A plain number has none and is left alone.
     pub fn set_slot(&mut self, object: Value, name: &str, value: Value) {
         if let Some(handle) = object.as_handle() {
             let name = self.heap.intern(name);
@@ -244,12 +297,13 @@ impl Vm {
     /// Writes a slot. Every slot that a program writes passes here or the machine's own fast path.
     #[inline]
     pub(crate) fn put_slot(&mut self, handle: Handle, name: Symbol, value: Value) {
-        if self.is_watched(handle) || name == self.names.set_slot || name == self.names.update_slot {
+        if self.has_meaning(handle, name) {
             self.meaning_changing(handle, name);
         }
         self.heap.set_slot(handle, name, value);
     }
 
+    /// Where top-level code runs.
     pub fn lobby(&self) -> Value {
         Value::object(self.protos.lobby)
     }

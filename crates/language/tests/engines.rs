@@ -1,6 +1,8 @@
 //! The two engines agree: whatever runs as compiled code prints, answers, raises and costs what the tree does, also when
 //! its frames go back to the tree every few messages, and stops at the same message when the fuel ends there.
 
+#![allow(clippy::disallowed_methods, reason = "the scripts are files")]
+
 mod compare;
 mod engine_cases;
 

@@ -1,5 +1,7 @@
-//! Runs the golden scripts, each on a fresh machine, and compares what they print. Scripts that need a host are run
+//! Runs the golden scripts, each on a fresh machine, compiled and as trees, and compares what they print. Scripts that need a host are run
 //! with the command line's own tests.
+
+#![allow(clippy::disallowed_methods, reason = "the scripts are files")]
 
 use language::{Host, Output, Vm};
 use std::cell::RefCell;
@@ -18,10 +20,11 @@ impl Output for Captured {
     }
 }
 
-fn run(script: &Path) -> String {
+fn run(script: &Path, compiling: bool) -> String {
     let source = fs::read_to_string(script).expect("a golden script is text");
     let output = Rc::new(RefCell::new(Vec::new()));
     let mut vm = Vm::new(Host { output: Some(Box::new(Captured(output.clone()))), ..Host::default() });
+    vm.set_compiling(compiling);
     let label = script.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let error = vm.evaluate(&source, &label).err();
     let mut text = String::from_utf8_lossy(&output.borrow()).into_owned();
@@ -66,11 +69,15 @@ fn golden_scripts_print_what_they_should() {
         }
         count += 1;
         let wanted = fs::read_to_string(script.with_extension("out")).expect("a golden script has an output");
-        let found = run(&script);
-        if found != wanted {
+        for compiling in [true, false] {
+            let found = run(&script, compiling);
+            if found == wanted {
+                continue;
+            }
             let topic = script.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
             let name = script.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            failures.push(format!("{topic}/{name}\n{}", difference(&wanted, &found)));
+            let how = if compiling { "" } else { " (as a tree)" };
+            failures.push(format!("{topic}/{name}{how}\n{}", difference(&wanted, &found)));
         }
     }
     assert!(count > 0, "no golden script was found");

@@ -1,5 +1,7 @@
 //! What holds for all source: printing and formatting keep the code, no input panics, and cost grows with length only.
 
+#![allow(clippy::disallowed_methods, reason = "it times the parser")]
+
 use std::time::{Duration, Instant};
 
 use language::syntax::{

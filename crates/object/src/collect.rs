@@ -18,6 +18,8 @@ struct Marker {
     marked: Vec<u64>,
     shapes: Vec<bool>,
     pending: Vec<Handle>,
+    /// Weak links met on the way.
+    weak: Vec<Handle>,
 }
 
 impl Marker {
@@ -55,11 +57,15 @@ impl Heap {
             marked: vec![0; self.objects.len().div_ceil(64)],
             shapes: vec![false; self.shapes.table_len()],
             pending: Vec::new(),
+            weak: Vec::new(),
         };
         for constant in [Value::NIL, Value::TRUE, Value::FALSE] {
             marker.visit(constant);
         }
         roots(&mut |value| marker.visit(value));
+        if let Some(barrier) = &self.barrier {
+            barrier.trace(&mut |value| marker.visit(value));
+        }
         if let Some(shape) = self.symbol_shape() {
             self.mark_shape(shape.0 as usize, &mut marker);
         }
@@ -78,8 +84,10 @@ impl Heap {
             let count = self.shapes.get(object.shape).names.len().min(INLINE_SLOTS);
             object.inline[..count].iter().for_each(|&value| marker.visit(value));
             object.more.iter().for_each(|&value| marker.visit(value));
-            if !matches!(object.data, Data::None | Data::Sequence(_)) {
-                object.data.trace(&mut |value| marker.visit(value));
+            match &object.data {
+                Data::None | Data::Sequence(_) => {}
+                Data::Weak(_) => marker.weak.push(handle),
+                data => data.trace(&mut |value| marker.visit(value)),
             }
         }
     }
@@ -119,22 +127,18 @@ impl Heap {
     fn release(&mut self, index: usize) {
         let object: &mut Object = &mut self.objects[index];
         self.usage.bytes -= object.logical_bytes();
-        self.weak_links -= matches!(object.data, Data::Weak(_)) as usize;
         object.data = Data::None;
         object.more = thin_vec::ThinVec::new();
         self.free.push(index as u32);
     }
 
     fn clear_weak_links(&mut self, marker: &Marker) {
-        if self.weak_links == 0 {
-            return;
-        }
-        for index in 0..self.objects.len() {
-            if let Data::Weak(target) = self.objects[index].data
-                && let Some(handle) = target.as_handle()
-                && !marker.is_marked(handle)
+        for &link in &marker.weak {
+            let data = &mut self.objects[link.0 as usize].data;
+            if let Data::Weak(target) = data
+                && target.as_handle().is_some_and(|handle| !marker.is_marked(handle))
             {
-                self.objects[index].data = Data::Weak(Value::NIL);
+                *data = Data::Weak(Value::NIL);
             }
         }
     }

@@ -1,5 +1,5 @@
 //! The items of a list: one run of values with room at both ends, so that a queue costs the same at its front as at
-//! its back.
+//! its back. Inside an object the two fields lie beside the tag of its data; here they are together to be changed.
 
 use crate::value::Value;
 use std::ops::{Deref, DerefMut};
@@ -11,8 +11,8 @@ const SLACK_MIN: usize = 32;
 /// Items from `start` on; what is before it is room for more, and holds nil.
 #[derive(Clone, Default, Debug)]
 pub struct Items {
-    values: ThinVec<Value>,
-    start: u32,
+    pub(crate) values: ThinVec<Value>,
+    pub(crate) start: u32,
 }
 
 impl Items {

@@ -3,7 +3,8 @@
 //!
 //! - `value`: a number or a handle in one word
 //! - `object`, `shape`: one object; the slot names and protos that objects share
-//! - `heap`: allocation and the barrier that every write passes; `collect`, `lookup`, `symbol` are its chapters
+//! - `heap`: allocation and reading; `write`, with the barrier that every write passes, `collect`, `lookup` and `symbol`
+//!   are its chapters
 //! - `sequence`: text, bytes and vectors
 
 mod collect;
@@ -16,11 +17,13 @@ pub mod sequence;
 mod shape;
 mod symbol;
 mod value;
+mod write;
 
 pub use collect::Collected;
-pub use heap::{Barrier, Heap, Part, Usage};
+pub use heap::{Heap, Usage};
 pub use items::Items;
-pub use object::{Data, Foreign, Kind, Map, Object, Place, flag};
+pub use object::{Data, Foreign, INLINE_SLOTS, Kind, Map, Object, Place, flag};
 pub use shape::{Shape, ShapeId, Shapes};
 pub use thin_vec::{ThinVec, thin_vec};
 pub use value::{Handle, Symbol, Value};
+pub use write::{Barrier, Part};

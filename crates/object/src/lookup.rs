@@ -15,7 +15,7 @@ const SCANNED_MAX: usize = 16;
 struct Entry {
     shape: ShapeId,
     name: Symbol,
-    epoch: u32,
+    epoch: u64,
     /// The index in `holder`, or in the object itself if `holder` is none.
     index: u32,
     holder: Option<Handle>,

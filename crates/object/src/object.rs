@@ -1,6 +1,5 @@
 //! One object: its shape, its slots and, for the built-in kinds, its data. Owns the layout; only the heap changes it.
 
-use crate::items::Items;
 use crate::sequence::Sequence;
 use crate::shape::ShapeId;
 use crate::value::{Handle, Symbol, Value};
@@ -45,7 +44,8 @@ pub enum Data {
     None,
     Number(f64),
     Sequence(Box<Sequence>),
-    List(Items),
+    /// The items from this index on; what is before it is room for more. See `Items`.
+    List(ThinVec<Value>, u32),
     Map(Box<Map>),
     /// A fixed set of fields whose meaning the language knows (a message, a block, a call).
     Record(ThinVec<Value>),
@@ -87,7 +87,6 @@ pub enum Kind {
     Frame,
     Primitive,
     WeakLink,
-    Foreign,
 }
 
 /// Single bits of an object's header.
@@ -102,8 +101,8 @@ pub mod flag {
     pub const COMPILED: u8 = 8;
     /// Writes are reported to the heap's barrier first.
     pub const WATCHED: u8 = 16;
-    /// Only some names are known to be found here; set while an object is being faulted in.
-    pub const OPEN: u8 = 32;
+    /// What a program can notice, and an undo must restore. The others are notes of the heap and the machine.
+    pub const STATE: u8 = ACTIVATABLE | SYMBOL;
 }
 
 pub struct Object {
@@ -176,10 +175,14 @@ impl Object {
 }
 
 impl Data {
+    pub fn list(items: impl IntoIterator<Item = Value>) -> Data {
+        Data::List(items.into_iter().collect(), 0)
+    }
+
     pub fn logical_bytes(&self) -> usize {
         match self {
             Data::Sequence(sequence) => sequence.as_bytes().len(),
-            Data::List(values) => values.len() * 8,
+            Data::List(values, start) => (values.len() - *start as usize) * 8,
             Data::Record(values) => values.len() * 8,
             Data::Map(map) => map.len() * 32,
             Data::Foreign(foreign) => foreign.logical_bytes(),
@@ -187,10 +190,24 @@ impl Data {
         }
     }
 
-    /// Names every value inside.
+    /// The same data once more, for another object. Foreign data is not copied.
+    pub fn copied(&self) -> Data {
+        match self {
+            Data::None | Data::Foreign(_) => Data::None,
+            Data::Number(number) => Data::Number(*number),
+            Data::Sequence(sequence) => Data::Sequence(sequence.clone()),
+            Data::List(values, start) => Data::list(values[*start as usize..].iter().copied()),
+            Data::Map(map) => Data::Map(map.clone()),
+            Data::Record(values) => Data::Record(values.clone()),
+            Data::Primitive(index) => Data::Primitive(*index),
+            Data::Weak(target) => Data::Weak(*target),
+        }
+    }
+
+    /// Names every value inside that it keeps alive.
     pub fn trace(&self, visit: &mut dyn FnMut(Value)) {
         match self {
-            Data::List(values) => values.iter().for_each(|&value| visit(value)),
+            Data::List(values, start) => values[*start as usize..].iter().for_each(|&value| visit(value)),
             Data::Record(values) => values.iter().for_each(|&value| visit(value)),
             Data::Map(map) => map.iter().for_each(|(&key, &value)| {
                 visit(Value::object(key));

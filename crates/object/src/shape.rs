@@ -52,6 +52,11 @@ impl Shape {
         }
     }
 
+    /// Whether no more shapes may be shared that have a slot more than this one.
+    fn is_full(&self) -> bool {
+        self.names.len() >= SHARED_SLOTS_MAX || self.transitions.len() >= TRANSITIONS_MAX
+    }
+
     fn copy_owned(&self) -> Shape {
         Shape {
             protos: self.protos.clone(),
@@ -105,8 +110,8 @@ impl Shapes {
 
     /// The shape of a fresh clone of `proto`: no slots, one proto.
     #[inline]
-    pub fn clone_of(&mut self, proto: Handle) -> ShapeId {
-        if let Some(&id) = self.clones.get(&proto) {
+    pub(crate) fn clone_of(&mut self, proto: Handle) -> ShapeId {
+        if let Some(id) = self.known_clone_of(proto) {
             return id;
         }
         let id = self.root(vec![proto]);
@@ -114,8 +119,14 @@ impl Shapes {
         id
     }
 
+    /// The same, if it is known already.
+    #[inline]
+    pub(crate) fn known_clone_of(&self, proto: Handle) -> Option<ShapeId> {
+        self.clones.get(&proto).copied()
+    }
+
     /// The shape without slots that has these protos.
-    pub fn root(&mut self, protos: Vec<Handle>) -> ShapeId {
+    pub(crate) fn root(&mut self, protos: Vec<Handle>) -> ShapeId {
         if let Some(&id) = self.roots.get(&protos) {
             return id;
         }
@@ -124,8 +135,17 @@ impl Shapes {
         id
     }
 
-    /// The shape after adding a slot, which must not be there yet.
-    pub fn with_slot(&mut self, id: ShapeId, name: Symbol) -> ShapeId {
+    /// The shape after adding a slot, if both this and that are shared.
+    pub(crate) fn shared_with_slot(&mut self, id: ShapeId, name: Symbol) -> Option<ShapeId> {
+        let shape = self.get(id);
+        if shape.owned || (shape.is_full() && !shape.transitions.contains_key(&name)) {
+            return None;
+        }
+        Some(self.with_slot(id, name))
+    }
+
+    /// The shape after adding a slot, which must not be there yet. An owned shape's id is spent.
+    pub(crate) fn with_slot(&mut self, id: ShapeId, name: Symbol) -> ShapeId {
         let shape = self.get(id);
         debug_assert!(shape.find(name).is_none());
         if shape.owned {
@@ -138,7 +158,7 @@ impl Shapes {
         }
         let mut next = shape.copy_owned();
         next.push(name);
-        next.owned = shape.names.len() >= SHARED_SLOTS_MAX || shape.transitions.len() >= TRANSITIONS_MAX;
+        next.owned = shape.is_full();
         let owned = next.owned;
         let next = self.add(next);
         if !owned {
@@ -148,7 +168,7 @@ impl Shapes {
     }
 
     /// The shape after removing the slot at `index`; the later ones move down by one.
-    pub fn without_slot(&mut self, id: ShapeId, index: usize) -> ShapeId {
+    pub(crate) fn without_slot(&mut self, id: ShapeId, index: usize) -> ShapeId {
         let id = if self.get(id).owned {
             self.renew(id)
         } else {
@@ -162,7 +182,7 @@ impl Shapes {
     }
 
     /// The shape with the same slots and other protos.
-    pub fn with_protos(&mut self, id: ShapeId, protos: Vec<Handle>) -> ShapeId {
+    pub(crate) fn with_protos(&mut self, id: ShapeId, protos: Vec<Handle>) -> ShapeId {
         if self.get(id).owned {
             let id = self.renew(id);
             self.table[id.0 as usize].protos = protos;
@@ -174,7 +194,7 @@ impl Shapes {
     }
 
     /// A shape for a second object with the same slots and protos: a copy if it is owned.
-    pub fn unshared(&mut self, id: ShapeId) -> ShapeId {
+    pub(crate) fn unshared(&mut self, id: ShapeId) -> ShapeId {
         if !self.get(id).owned {
             return id;
         }
@@ -190,17 +210,17 @@ impl Shapes {
 
     /// Frees every shape that `marked` does not name. Returns whether any was freed: ids may then be used again, so
     /// whatever remembered one must forget it.
-    pub fn sweep(&mut self, marked: &[bool]) -> bool {
+    pub(crate) fn sweep(&mut self, marked: &[bool]) -> bool {
         let is_marked = |id: ShapeId| marked.get(id.0 as usize).copied().unwrap_or(false);
         let mut already_free = vec![false; self.table.len()];
         self.free.iter().for_each(|id| already_free[id.0 as usize] = true);
         let before = self.free.len();
-        for index in 0..self.table.len() {
+        for (index, shape) in self.table.iter_mut().enumerate() {
             let id = ShapeId(index as u32);
             if is_marked(id) {
-                self.table[index].transitions.retain(|_, next| is_marked(*next));
+                shape.transitions.retain(|_, next| is_marked(*next));
             } else if !already_free[index] {
-                self.table[index] = Shape::default();
+                *shape = Shape::default();
                 self.free.push(id);
             }
         }

@@ -24,3 +24,11 @@ fn golden_scripts_of_the_host_print_what_they_should() {
     }
     assert!(count > 0);
 }
+
+#[test]
+fn the_library_passes_its_own_tests_with_a_host() {
+    let runner = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../stdlib/tests/run.io");
+    let runner = runner.canonicalize().expect("the library's tests are here");
+    let output = telos_in(Path::new("."), &["run", &runner.to_string_lossy()], "").ok();
+    assert!(output.contains("OK") && !output.contains("FAIL"), "{output}");
+}

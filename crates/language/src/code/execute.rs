@@ -1,6 +1,8 @@
 //! The loop that executes instructions. What it cannot do with registers and slots alone it hands out as an `Exit`.
 //!
 //! Long functions: execute (a dispatch; its arms are short)
+//!
+//! Long because the loop is one function: its registers and fuel stay in machine registers only within it.
 
 use super::Unit;
 use super::instruction::{Instruction, Op};
@@ -29,7 +31,14 @@ pub(super) enum Exit {
     Call(Instruction),
     Write(Instruction),
     Update(Instruction),
-    TooDeep,
+    Bind(Instruction),
+    Guard(Instruction),
+    /// A block that runs as a tree.
+    Block(Instruction, Value),
+    /// `call` to a block.
+    CallBlock(Instruction, Value),
+    /// Deeper than the memory limit was last looked at, or than calls may nest.
+    Deep(Instruction),
     /// Time for a collection, or for a look at the memory limit.
     Safepoint,
     /// The answer of the lowest code frame, which is gone.
@@ -48,12 +57,16 @@ impl Vm {
                 Exit::Find(instruction) => self.find_from_code(instruction),
                 Exit::Call(instruction) => self.call_from_code(instruction),
                 Exit::Write(instruction) => self.write_from_code(instruction),
+                Exit::Bind(instruction) => self.bind_from_code(instruction),
+                Exit::Guard(instruction) => self.guard_from_code(instruction),
+                Exit::CallBlock(instruction, target) => self.call_block_from_code(instruction, target),
+                Exit::Block(instruction, target) => self.activate_from_code(instruction, target),
                 Exit::Update(instruction) => self.update_from_code(instruction),
                 Exit::Leave(instruction) => Some(self.leave_code(instruction)),
                 Exit::Surprise(instruction) => Some(self.leave_surprised(instruction)),
                 Exit::Fuel => self.refuel_code(),
                 Exit::Safepoint => self.safepoint().err().map(Err),
-                Exit::TooDeep => Some(Err(self.raise_too_deep())),
+                Exit::Deep(instruction) => self.look_at_depth(instruction),
             };
             if let Some(outcome) = outcome {
                 return outcome;
@@ -93,10 +106,21 @@ impl Vm {
         }
     }
 
+    /// Too deep, or just deep enough to look at the memory that stacks take; then the call is made after all.
+    fn look_at_depth(&mut self, instruction: Instruction) -> Option<Outcome> {
+        if self.stack.depth >= self.limits.depth {
+            return Some(Err(self.raise_too_deep()));
+        }
+        self.stack.looked();
+        self.tank.slice += instruction.fuel as u64;
+        self.step_back();
+        self.safepoint().err().map(Err)
+    }
+
     /// Executes code frames until something is to be done that needs more than registers and slots.
     fn execute(&mut self) -> Exit {
         let (number_proto, list_proto) = (self.protos.number, self.protos.list);
-        let depth_limit = self.limits.depth;
+        let depth_limit = self.limits.depth.min(self.stack.look_at_depth);
         let memory_limit = self.limits.memory_bytes.map_or(usize::MAX, |bytes| bytes as usize);
         let Vm { heap, stack, tank, units, names, protos, .. } = self;
         let mut fuel = tank.slice;
@@ -143,6 +167,8 @@ impl Vm {
                 ($instruction:ident, $site:ident, $target:ident) => {
                     match $site.callee.get() {
                         Callee::Primitive(index) => break Exit::Primitive(*$instruction, index, $target),
+                        Callee::Block => break Exit::Block(*$instruction, $target),
+                        Callee::CallBlock => break Exit::CallBlock(*$instruction, $target),
                         Callee::Quick(index, quick) => {
                             let (first, count) = ($instruction.a as usize + 2, $instruction.c as usize);
                             let mut bench = Bench { heap: &mut *heap, names: &*names, protos: &*protos };
@@ -157,7 +183,7 @@ impl Vm {
                         }
                         Callee::Code(id, scope) => {
                             if stack.depth >= depth_limit {
-                                break Exit::TooDeep;
+                                break Exit::Deep(*$instruction);
                             }
                             let callee: &Unit = units.get(id).expect("a site's unit lives as long as its epoch");
                             if let Some(top) = stack.frames.last_mut() {
@@ -399,10 +425,33 @@ impl Vm {
                             _ => heap.add_slot(handle, site.next.get(), site.name, value),
                         }
                     }
+                    Op::Bind => {
+                        let site = &unit.sites[instruction.x as usize];
+                        let value = registers[instruction.c as usize];
+                        match registers[0].as_handle() {
+                            Some(handle)
+                                if heap.shape(handle) == site.shape.get() && heap.epoch() == site.epoch.get() =>
+                            {
+                                heap.set_slot_at(handle, site.index.get() as usize, site.name, value)
+                            }
+                            _ => break Exit::Bind(*instruction),
+                        }
+                    }
+                    Op::Guard => {
+                        let site = &unit.sites[instruction.x as usize];
+                        let handle = registers[0].as_handle().unwrap_or(number_proto);
+                        if heap.shape(handle) != site.shape.get() || heap.epoch() != site.epoch.get() {
+                            break Exit::Guard(*instruction);
+                        }
+                    }
                     Op::UpdateSelf => break Exit::Update(*instruction),
                     Op::Return => {
                         let value = registers[instruction.b as usize];
-                        stack.frames.pop();
+                        let frame = stack.frames.pop().expect("a running machine has a frame");
+                        if !frame.is_activation() {
+                            stack.values.truncate(base);
+                            break 'frame Exit::Return(value);
+                        }
                         stack.depth -= 1;
                         let caller = stack.frames.last().expect("the lowest frame is the host's");
                         if caller.kind != Kind::Code {

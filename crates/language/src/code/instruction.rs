@@ -80,6 +80,10 @@ pub enum Op {
     UpdateSlot,
     /// the same for the name as the locals find it
     UpdateSelf,
+    /// the context's slot of site x = c; a loop's own variable, so it is never refused
+    Bind,
+    /// nothing, as long as the context answers the name of site x as it did at first
+    Guard,
     /// answer b
     Return,
     /// go on in the tree

@@ -1,8 +1,8 @@
 //! Leaving compiled code: a frame becomes the tree frames that it stands for, with its locals as an object.
 
-use super::Unit;
 use super::instruction::Instruction;
 use super::state::{Context, Source, State};
+use super::{Scope, Unit};
 use crate::machine::evaluate::Found;
 use crate::machine::frame::{Frame, Kind, Phase, frame_flag};
 use crate::message;
@@ -18,7 +18,7 @@ impl Vm {
         self.leave_unpaid()
     }
 
-    fn step_back(&mut self) {
+    pub(super) fn step_back(&mut self) {
         if let Phase::Step(place) = &mut self.top().phase {
             *place -= 1;
         }
@@ -92,7 +92,21 @@ impl Vm {
             }
             Context::Native { .. } | Context::Deliver { .. } => None,
         };
-        contexts_of(unit, place, true).iter().filter_map(message_of).collect()
+        let mut contexts = contexts_of(unit, place, true);
+        if unit.scope == Scope::Message {
+            // That is the chain beneath.
+            contexts.pop();
+        }
+        contexts.iter().filter_map(message_of).collect()
+    }
+
+    /// The locals of the code frame on top, which waits for a callee, as an object: it leaves its code if need be.
+    pub(super) fn reify_top(&mut self) -> Value {
+        if self.top().locals.is_absent() {
+            let index = self.stack.frames.len() - 1;
+            self.leave_frame(index, true);
+        }
+        self.top().locals
     }
 
     pub(super) fn is_running(&self, id: u32) -> bool {
@@ -106,9 +120,12 @@ impl Vm {
         let unit = self.units.get(frame.unit).expect("a frame's unit lives as long as it").clone();
         let Phase::Step(place) = frame.phase else { return None };
         let place = if waits { place as usize - 1 } else { place as usize };
-        let contexts = contexts_of(&unit, place, waits);
-        let call = self.call_of(&frame, index);
-        let locals = self.locals_of(&unit, &frame, call);
+        let mut contexts = contexts_of(&unit, place, waits);
+        if unit.scope == Scope::Message {
+            self.leave_to_chain(contexts.pop(), index);
+        }
+        let call = if frame.is_activation() { self.call_of(&frame, index) } else { frame.block };
+        let locals = if frame.is_activation() { self.locals_of(&unit, &frame, call) } else { frame.locals };
         let mut made: Vec<Frame> = Vec::with_capacity(contexts.len());
         let mut values: Vec<Value> = Vec::new();
         let mut delivered = None;
@@ -119,13 +136,23 @@ impl Vm {
                 Err(value) => delivered = Some(value),
             }
         }
-        if let Some(outermost) = made.first_mut() {
+        if let Some(outermost) = made.first_mut().filter(|_| frame.is_activation()) {
             outermost.flags = frame_flag::ACTIVATION;
             outermost.block = call;
         }
         self.put_values(&frame, index, values, waits);
         self.stack.frames.splice(index..=index, made);
         delivered
+    }
+
+    /// The outermost context of a single message is the chain that waits beneath. If the message had not begun, the
+    /// chain sends it again, and this time the tree evaluates it.
+    fn leave_to_chain(&mut self, context: Option<Context>, index: usize) {
+        if let (Some(Context::Ready { message, .. }), Some(beneath)) = (context, index.checked_sub(1)) {
+            self.stack.frames[beneath].phase = Phase::Ready;
+            self.tank.slice += 1;
+            self.refuse_in_context(message);
+        }
     }
 
     /// The values of the new frames take the place of the registers; what lies above stays where it is.
@@ -159,7 +186,7 @@ impl Vm {
     fn call_of(&mut self, frame: &Frame, index: usize) -> Handle {
         let beneath = index.checked_sub(1).map(|beneath| self.stack.frames[beneath]);
         let sender = match beneath {
-            Some(beneath) if beneath.kind == Kind::Code => Value::ABSENT,
+            Some(beneath) if beneath.kind == Kind::Code && beneath.locals.is_absent() => Value::ABSENT,
             Some(beneath) => beneath.locals,
             None => Value::NIL,
         };
@@ -179,7 +206,7 @@ impl Vm {
     pub(crate) fn find_sender(&mut self, call: Handle) -> Value {
         let owner = self.stack.frames.iter().rposition(|frame| frame.is_activation() && frame.block == call);
         let Some(beneath) = owner.and_then(|index| index.checked_sub(1)) else { return Value::NIL };
-        if self.stack.frames[beneath].kind == Kind::Code {
+        if self.stack.frames[beneath].kind == Kind::Code && self.stack.frames[beneath].locals.is_absent() {
             self.leave_frame(beneath, true);
         }
         let owner = self.stack.frames.iter().rposition(|frame| frame.is_activation() && frame.block == call);

@@ -5,19 +5,26 @@
 //! its state becomes tree frames with a real Locals object, and it goes on there. A message that changes leaves every
 //! frame of the units made from it, in the middle of its own call too.
 //!
-//! - `compile`, `control`: trees to instructions; `state`: what each instruction means in the tree
+//! - `compile`, with `chain`, `call`, `arithmetic`, `control` and `loops` as its chapters: trees to instructions
+//! - `state`: what each instruction means in the tree
 //! - `execute`: the loop; `send`, `site`: calls and what they remember; `leave`: back to the tree
 
+mod arithmetic;
+mod call;
+mod chain;
 pub mod compile;
 mod control;
 mod execute;
 mod instruction;
 mod leave;
+mod loops;
 mod send;
 pub mod site;
 pub mod state;
 
 use crate::block::field;
+use crate::machine::frame::{Frame, Kind};
+use crate::primitives::Args;
 use crate::vm::Vm;
 use instruction::Instruction;
 use object::{Handle, Symbol, Value, flag};
@@ -27,8 +34,30 @@ use state::{State, StateId};
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// The code of one block's body.
+/// What a unit was made of, and where its locals are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scope {
+    /// A block's body: its locals are registers.
+    Body,
+    /// A chain that is evaluated in some object: register 0 is that object, and names are its slots.
+    Chain,
+    /// As Chain, but one message only, whose chain waits beneath; register 1 is its receiver.
+    Message,
+}
+
+/// What is known about evaluating a message in an object.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum InContext {
+    /// It happened once: the next time it is worth compiling.
+    Once,
+    /// Too big, or left its code at once.
+    Refused,
+    Unit(u32),
+}
+
+/// The code of one block's body, or of a message that is evaluated in an object.
 pub struct Unit {
+    pub scope: Scope,
     pub code: Vec<Instruction>,
     /// For each instruction, where the tree would be before it.
     pub states_at: Vec<StateId>,
@@ -72,6 +101,7 @@ pub struct Units {
     free: Vec<u32>,
     /// By body message; none for what is not worth compiling.
     by_body: FxHashMap<Handle, Option<u32>>,
+    in_context: FxHashMap<Handle, InContext>,
     by_message: FxHashMap<Handle, Vec<u32>>,
     /// Messages whose receivers turned out not to be what the code assumed.
     pub surprises: FxHashSet<Handle>,
@@ -97,7 +127,14 @@ impl Units {
         for &message in &unit.messages {
             self.by_message.entry(message).or_default().push(id);
         }
-        self.by_body.insert(unit.body, Some(id));
+        match unit.scope {
+            Scope::Body => {
+                self.by_body.insert(unit.body, Some(id));
+            }
+            Scope::Chain | Scope::Message => {
+                self.in_context.insert(unit.body, InContext::Unit(id));
+            }
+        }
         self.table[id as usize] = Some(Rc::new(unit));
         id
     }
@@ -108,6 +145,9 @@ impl Units {
         unit.valid.set(false);
         if self.by_body.get(&unit.body) == Some(&Some(id)) {
             self.by_body.remove(&unit.body);
+        }
+        if self.in_context.get(&unit.body) == Some(&InContext::Unit(id)) {
+            self.in_context.remove(&unit.body);
         }
         for message in &unit.messages {
             if let Some(ids) = self.by_message.get_mut(message) {
@@ -151,17 +191,81 @@ impl Vm {
         }
         let names: Vec<Symbol> = argument_names.iter().filter_map(|name| name.as_handle()).collect();
         match compile::compile(self, body, &names) {
-            Some(unit) => {
-                for &message in &unit.messages {
-                    self.heap.set_flag(message, flag::COMPILED, true);
-                }
-                Some(self.units.add(unit))
-            }
+            Some(unit) => Some(self.add_unit(unit)),
             None => {
                 self.units.by_body.insert(body, None);
                 None
             }
         }
+    }
+
+    fn add_unit(&mut self, unit: Unit) -> u32 {
+        for &message in &unit.messages {
+            self.heap.set_flag(message, flag::COMPILED, true);
+        }
+        self.units.add(unit)
+    }
+
+    /// The unit of a message that is evaluated in an object, once that has happened before.
+    fn context_unit(&mut self, message: Handle, scope: Scope) -> Option<u32> {
+        if self.units.disabled {
+            return None;
+        }
+        match (self.units.in_context.get(&message), scope) {
+            (Some(&InContext::Unit(id)), _) => {
+                return self.units.get(id).is_some_and(|unit| unit.scope == scope).then_some(id);
+            }
+            (Some(InContext::Refused), _) => return None,
+            (None, Scope::Chain) => {
+                self.units.in_context.insert(message, InContext::Once);
+                return None;
+            }
+            _ => {}
+        }
+        match compile::compile_in_context(self, message, scope) {
+            Some(unit) => Some(self.add_unit(unit)),
+            None => {
+                self.refuse_in_context(message);
+                None
+            }
+        }
+    }
+
+    /// From now on the tree evaluates this message.
+    pub(super) fn refuse_in_context(&mut self, message: Handle) {
+        self.units.in_context.insert(message, InContext::Refused);
+    }
+
+    /// Evaluates a chain in an object, as code if it is worth it. The answer goes to the frame now on top.
+    pub(crate) fn push_evaluation(&mut self, message: Handle, target: Value, locals: Value) {
+        if target == locals
+            && locals.as_handle().is_some_and(|handle| !self.is_watched(handle))
+            && let Some(unit) = self.context_unit(message, Scope::Chain)
+        {
+            self.push_context_frame(unit, message, locals, Value::NIL);
+        } else {
+            self.push_chain(message, target, locals);
+        }
+    }
+
+    /// Runs a loop as code, on behalf of the chain on top. False if the primitive itself has to do it.
+    pub(crate) fn push_loop(&mut self, args: &Args) -> bool {
+        if args.locals.as_handle().is_none_or(|handle| self.is_watched(handle))
+            || self.top().kind != Kind::Chain
+            || self.top().message != args.message
+        {
+            return false;
+        }
+        let Some(unit) = self.context_unit(args.message, Scope::Message) else { return false };
+        self.push_context_frame(unit, args.message, args.locals, args.target);
+        true
+    }
+
+    fn push_context_frame(&mut self, unit: u32, message: Handle, locals: Value, target: Value) {
+        let base = self.stack.values.len();
+        self.stack.values.push(locals);
+        self.stack.values.push(target);
+        self.stack.frames.push(Frame::code_in_context(unit, message, target, locals, base));
     }
 
     /// Makes all frames leave a unit, then forgets it.
@@ -177,6 +281,7 @@ impl Vm {
             self.discard_unit(id);
         }
         self.units.by_body.clear();
+        self.units.in_context.clear();
     }
 
     /// Called before a message changes in a way that evaluation can notice.
@@ -184,6 +289,7 @@ impl Vm {
         if !self.heap.object(message).has(flag::COMPILED) {
             // A body that was found not worth compiling may be now.
             self.units.by_body.remove(&message);
+            self.units.in_context.remove(&message);
             return;
         }
         for id in self.units.by_message.get(&message).cloned().unwrap_or_default() {
@@ -191,6 +297,7 @@ impl Vm {
         }
         self.heap.set_flag(message, flag::COMPILED, false);
         self.units.by_body.remove(&message);
+        self.units.in_context.remove(&message);
     }
 
     /// Called before a name that code may have built in gets another meaning. What is under way keeps the old one.
@@ -216,6 +323,7 @@ impl Vm {
         let live: FxHashSet<Handle> = units.by_message.keys().copied().collect();
         self.units.surprises.retain(|message| live.contains(message));
         self.units.by_body.retain(|_, id| id.is_some());
+        self.units.in_context.retain(|_, known| matches!(known, InContext::Unit(_)));
     }
 
     /// After a collection that freed shapes: their ids may come again.

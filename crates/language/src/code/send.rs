@@ -4,7 +4,7 @@ use super::instruction::{Instruction, Op};
 use super::site::{Callee, Known, Site};
 use crate::block::field;
 use crate::machine::evaluate::Found;
-use crate::machine::frame::{Frame, Kind, Phase};
+use crate::machine::frame::{Frame, Kind, Phase, frame_flag};
 use crate::primitives::{Args, Eagerness};
 use crate::signal::{Outcome, Signal};
 use crate::vm::Vm;
@@ -33,7 +33,7 @@ impl Vm {
                 None
             }
             Answer::Callee(_, target) => self.invoke_known(site, instruction, target, base),
-            Answer::Tree => Some(self.leave_code(instruction)),
+            Answer::Tree => Some(self.evaluate_or_leave(instruction, site)),
         }
     }
 
@@ -54,8 +54,38 @@ impl Vm {
                 self.stack.values[first + 1] = target;
                 None
             }
-            Answer::Tree => Some(self.leave_code(instruction)),
+            Answer::Tree => {
+                // Its answer comes to where the call's would.
+                let end = instruction.value.as_number().unwrap_or(0.0) as usize;
+                if unit.code[end - 1].op != Op::Call || self.top().locals.is_absent() {
+                    return Some(self.leave_code(instruction));
+                }
+                let outcome = self.evaluate_or_leave(instruction, site);
+                let code = self.stack.frames.len() - 2;
+                self.stack.frames[code].phase = Phase::Step(end as u32);
+                Some(outcome)
+            }
         }
+    }
+
+    /// Has the tree evaluate one message, if the code's locals are an object that it can be evaluated in.
+    fn evaluate_or_leave(&mut self, instruction: Instruction, site: &Site) -> Outcome {
+        let frame = *self.top();
+        if frame.locals.is_absent() {
+            return self.leave_code(instruction);
+        }
+        // The tree pays for this message again, but not for what was evaluated before it.
+        self.tank.slice += match instruction.op {
+            Op::Find | Op::FindSelf => 1,
+            _ => 1 + instruction.value.as_number().unwrap_or(0.0) as u64,
+        };
+        let target = match instruction.op {
+            Op::SendSelf | Op::FindSelf => frame.locals,
+            _ => self.stack.values[frame.base as usize + instruction.b as usize],
+        };
+        self.push_chain(site.message, target, frame.locals);
+        self.top().flags = frame_flag::SINGLE;
+        Err(Signal::Entered)
     }
 
     fn resolve(&mut self, site: &Site, instruction: Instruction, base: usize) -> Answer {
@@ -100,12 +130,19 @@ impl Vm {
         let known = match (object.kind(), object.data()) {
             (ObjectKind::Primitive, Data::Primitive(index)) => {
                 let primitive = &self.primitives[*index as usize];
-                if primitive.eagerness == Eagerness::Lazy || count > primitive.eagerness.most() {
+                let quick = primitive.quick;
+                let (eagerness, calls_block) = (primitive.eagerness, primitive.calls_block);
+                let index = *index;
+                let calls_block = calls_block
+                    && self.kind_of(found.target) == ObjectKind::Block
+                    && self.callable_block(self.handle_of(found.target), count).is_some();
+                if !calls_block && (eagerness == Eagerness::Lazy || count > eagerness.most()) {
                     return Answer::Tree;
                 }
-                match primitive.quick {
-                    Some(quick) => Callee::Quick(*index, quick),
-                    None => Callee::Primitive(*index),
+                match quick {
+                    _ if calls_block => Callee::CallBlock,
+                    Some(quick) => Callee::Quick(index, quick),
+                    None => Callee::Primitive(index),
                 }
             }
             (ObjectKind::Block, Data::Record(fields)) => {
@@ -115,7 +152,7 @@ impl Vm {
                 let scope = fields[field::SCOPE];
                 match self.unit_of(callee) {
                     Some(unit) => Callee::Code(unit, scope),
-                    None => return Answer::Tree,
+                    None => Callee::Block,
                 }
             }
             _ => return Answer::Tree,
@@ -130,6 +167,8 @@ impl Vm {
         let first = base + instruction.a as usize;
         match site.callee.get() {
             Callee::Primitive(index) | Callee::Quick(index, _) => self.call_primitive(instruction, index, target),
+            Callee::Block => self.activate_from_code(instruction, target),
+            Callee::CallBlock => self.call_block_from_code(instruction, target),
             Callee::Code(callee, _) => {
                 self.stack.values[first + 1] = target;
                 let (block, holder) = (site.value.get(), site.holder.get());
@@ -179,7 +218,7 @@ impl Vm {
             at: first + 2,
             count: instruction.c as usize,
             message: site.message,
-            locals: Value::ABSENT,
+            locals: frame.locals,
             holder: site.holder.get(),
         };
         let function = self.primitives[index as usize].function.clone();
@@ -203,6 +242,54 @@ impl Vm {
             }
             Err(signal) => Some(Err(signal)),
         }
+    }
+
+    /// Activates a block that runs as a tree. It may ask for its sender, so code without one has to be left.
+    pub(super) fn activate_from_code(&mut self, instruction: Instruction, target: Value) -> Option<Outcome> {
+        let frame = *self.top();
+        if frame.locals.is_absent() {
+            return Some(self.leave_code(instruction));
+        }
+        let unit = self.running_unit();
+        let site = &unit.sites[instruction.x as usize];
+        let args = Args {
+            target,
+            at: frame.base as usize + instruction.a as usize + 2,
+            count: instruction.c as usize,
+            message: site.message,
+            locals: frame.locals,
+            holder: site.holder.get(),
+        };
+        Some(self.activate_block(site.value.get(), args))
+    }
+
+    /// `block call(…)`: the block's code, with its arguments where they are.
+    pub(super) fn call_block_from_code(&mut self, instruction: Instruction, target: Value) -> Option<Outcome> {
+        let (unit, frame) = (self.running_unit(), *self.top());
+        let site = &unit.sites[instruction.x as usize];
+        let (block, count) = (self.handle_of(target), instruction.c as usize);
+        let at = frame.base as usize + instruction.a as usize + 1;
+        let holder = self.protos.block;
+        match self.callable_block(block, count) {
+            Some(callee) => self.enter_unit(callee, block, frame.locals, site.message, holder, at, count),
+            None if instruction.op == Op::Send => Some(self.evaluate_or_leave(instruction, site)),
+            None => {
+                // The arguments are evaluated, and must not be again: only the block is the tree's.
+                let locals = self.reify_top();
+                let args = Args { target: locals, at: at + 1, count, message: site.message, locals, holder };
+                Some(self.activate_block(block, args))
+            }
+        }
+    }
+
+    /// The unit of a block that code can call with so many arguments. A method called like this has the sender for its
+    /// self, which code may have no object for.
+    fn callable_block(&mut self, block: Handle, count: usize) -> Option<u32> {
+        let fields = self.heap.record(block);
+        let takes_all = fields.len().saturating_sub(field::ARGUMENT_NAMES) >= count;
+        let closed = fields.get(field::SCOPE).is_some_and(|scope| !scope.is_nil());
+        let plain = fields.get(field::PASSES_STOPS).is_some_and(|passes| !passes.is_true());
+        if takes_all && closed && plain { self.unit_of(block) } else { None }
     }
 
     /// Pushes the frame of a unit whose receiver is at `at` and whose arguments follow.
@@ -248,25 +335,27 @@ impl Vm {
         let updates = instruction.op == Op::UpdateSlot;
         let method = if updates { self.names.update_slot } else { self.names.set_slot };
         let Some(handle) = target.as_handle() else { return Some(self.leave_code(instruction)) };
-        let plain = self.heap.own_slot(self.protos.object, method);
-        let meant = self.look_up(target, method).map(|found| found.value);
         let is_symbol = self.heap.object(handle).has(flag::SYMBOL);
         let found = self.heap.find(handle, site.name);
-        if meant != plain || is_symbol || self.is_watched(handle) || (updates && found.is_none()) {
+        let is_locals = self.heap.kind(handle) == ObjectKind::Locals;
+        if !self.means_built_in(target, method) || is_symbol || self.has_meaning(handle, site.name) {
             return Some(self.leave_code(instruction));
+        }
+        if updates && found.is_none() {
+            return match is_locals {
+                true => self.update_beyond(instruction, site.name, target, value),
+                false => Some(self.leave_code(instruction)),
+            };
         }
         let (shape, epoch) = (self.heap.shape(handle), self.heap.epoch());
         match self.heap.own_slot_index(handle, site.name) {
             Some(index) => site.learn(shape, epoch, Known::Own, index as u32, handle),
             None => {
-                let next = self.heap.shape_with_slot(shape, site.name);
-                // An owned shape is renewed by the write itself, so there is nothing to remember.
-                if self.heap.shapes().get(next).owned {
-                    self.heap.add_slot(handle, next, site.name, value);
-                    return None;
+                // A shape that is not shared is renewed by the write itself: there is nothing to remember.
+                if let Some(next) = self.heap.shape_with_slot(shape, site.name) {
+                    site.learn(shape, epoch, Known::Adds, 0, handle);
+                    site.next.set(next);
                 }
-                site.learn(shape, epoch, Known::Adds, 0, handle);
-                site.next.set(next);
             }
         }
         self.put_slot(handle, site.name, value);
@@ -277,11 +366,23 @@ impl Vm {
     pub(super) fn update_from_code(&mut self, instruction: Instruction) -> Option<Outcome> {
         let (unit, base) = (self.running_unit(), self.top().base as usize);
         let site = &unit.sites[instruction.x as usize];
-        let mut target = self.stack.values[base];
+        let target = self.stack.values[base];
         let value = self.stack.values[base + instruction.c as usize];
+        self.update_beyond(instruction, site.name, target, value)
+    }
+
+    /// Updates a slot of what locals stand for.
+    fn update_beyond(
+        &mut self,
+        instruction: Instruction,
+        name: Symbol,
+        target: Value,
+        value: Value,
+    ) -> Option<Outcome> {
+        let mut target = target;
         while let Some(handle) = target.as_handle()
             && self.heap.kind(handle) == ObjectKind::Locals
-            && self.heap.find(handle, site.name).is_none()
+            && self.heap.find(handle, name).is_none()
         {
             match self.heap.own_slot(handle, self.names.self_) {
                 Some(next) if next != target => target = next,
@@ -289,15 +390,50 @@ impl Vm {
             }
         }
         let Some(handle) = target.as_handle() else { return Some(self.leave_code(instruction)) };
-        let is_locals = self.heap.kind(handle) == ObjectKind::Locals;
-        let plain = self.heap.own_slot(self.protos.object, self.names.update_slot);
-        let meant = self.look_up(target, self.names.update_slot).map(|found| found.value);
-        let is_found = self.heap.find(handle, site.name).is_some();
-        if !is_found || self.is_watched(handle) || (!is_locals && meant != plain) {
+        let is_found = self.heap.find(handle, name).is_some();
+        if !is_found || self.has_meaning(handle, name) || !self.means_built_in(target, self.names.update_slot) {
             return Some(self.leave_code(instruction));
         }
-        self.put_slot(handle, site.name, value);
+        self.put_slot(handle, name, value);
         None
+    }
+
+    /// Whether a value answers a name with the primitive that Object or Locals had for it at first.
+    fn means_built_in(&mut self, target: Value, name: Symbol) -> bool {
+        let found = self.look_up(target, name).and_then(|found| found.value.as_handle());
+        found.is_some_and(|handle| self.built_in.get(&name).is_some_and(|handles| handles.contains(&handle)))
+    }
+
+    /// Gives a loop's variable its value.
+    pub(super) fn bind_from_code(&mut self, instruction: Instruction) -> Option<Outcome> {
+        let (unit, base) = (self.running_unit(), self.top().base as usize);
+        let site = &unit.sites[instruction.x as usize];
+        let value = self.stack.values[base + instruction.c as usize];
+        let handle = self.stack.values[base].as_handle()?;
+        self.put_slot(handle, site.name, value);
+        if let Some(index) = self.heap.own_slot_index(handle, site.name).filter(|_| !self.is_watched(handle)) {
+            site.learn(self.heap.shape(handle), self.heap.epoch(), Known::Own, index as u32, handle);
+        }
+        None
+    }
+
+    /// Looks again whether the context means what was built in.
+    pub(super) fn guard_from_code(&mut self, instruction: Instruction) -> Option<Outcome> {
+        let (unit, base) = (self.running_unit(), self.top().base as usize);
+        let site = &unit.sites[instruction.x as usize];
+        let context = self.stack.values[base];
+        if !self.means_built_in(context, site.name) {
+            return Some(self.leave_code(instruction));
+        }
+        let handle = self.handle_of(context);
+        site.learn(self.heap.shape(handle), self.heap.epoch(), Known::Own, 0, handle);
+        None
+    }
+
+    /// Whether writing this slot may change what code has built in: then the tree writes it, and all code is left.
+    #[inline]
+    pub(crate) fn has_meaning(&self, handle: Handle, name: Symbol) -> bool {
+        self.is_watched(handle) || name == self.names.set_slot || name == self.names.update_slot
     }
 
     /// Objects whose slots code may have built in: writing them takes the long way.

@@ -19,6 +19,10 @@ pub enum Known {
 #[derive(Clone, Copy)]
 pub enum Callee {
     Primitive(u32),
+    /// A block that runs as a tree.
+    Block,
+    /// `call`, sent to a block: the receiver itself is what is called.
+    CallBlock,
     /// A primitive with a quick form.
     Quick(u32, Quick),
     /// A unit, and the scope of its block; nil for a method.
@@ -29,7 +33,7 @@ pub struct Site {
     pub name: Symbol,
     pub message: Handle,
     pub shape: Cell<ShapeId>,
-    pub epoch: Cell<u32>,
+    pub epoch: Cell<u64>,
     pub known: Cell<Known>,
     pub index: Cell<u32>,
     pub holder: Cell<Handle>,
@@ -68,7 +72,7 @@ impl Site {
     }
 
     /// Remembers where receivers of this shape have the name.
-    pub fn learn(&self, shape: ShapeId, epoch: u32, known: Known, index: u32, holder: Handle) {
+    pub fn learn(&self, shape: ShapeId, epoch: u64, known: Known, index: u32, holder: Handle) {
         self.shape.set(shape);
         self.epoch.set(epoch);
         self.known.set(known);

@@ -1,12 +1,15 @@
 //! Walks message chains: literals, lookup, arguments. Owns the order of evaluation and the count of fuel: one for each
 //! message.
 
-use super::frame::{Frame, Kind, Phase};
+use super::frame::{Frame, Kind, Phase, frame_flag};
 use crate::message::{self, field};
 use crate::primitives::{Args, Eagerness};
 use crate::signal::{Halt, Outcome, Signal};
 use crate::vm::Vm;
 use object::{Data, Handle, Kind as ObjectKind, Value, flag};
+
+/// Frames that a stack may have beside two for each block that the depth limit allows.
+const FRAMES_MIN: usize = 1_000_000;
 
 /// What a name led to.
 pub(crate) struct Found {
@@ -27,6 +30,10 @@ impl Vm {
         }
         if !self.tank.refill() {
             return Err(Halt::Fuel { limit: self.tank.limit.unwrap_or(0) }.into());
+        }
+        // Code that evaluates itself without ever calling a block nests frames, too.
+        if self.stack.frames.len() > self.limits.depth.saturating_mul(2).saturating_add(FRAMES_MIN) {
+            return Err(self.raise_too_deep());
         }
         Ok(())
     }
@@ -53,7 +60,12 @@ impl Vm {
 
     #[inline(always)]
     fn over_memory(&self) -> bool {
-        matches!(self.limits.memory_bytes, Some(limit) if self.heap.usage().bytes as u64 > limit)
+        matches!(self.limits.memory_bytes, Some(limit) if self.used_bytes() > limit)
+    }
+
+    /// What counts against the memory limit: objects, and the stack that runs.
+    pub(crate) fn used_bytes(&self) -> u64 {
+        (self.heap.usage().bytes + self.stack.logical_bytes()) as u64
     }
 
     #[cold]
@@ -64,7 +76,7 @@ impl Vm {
     }
 
     pub(crate) fn check_memory(&self, more_bytes: usize) -> Result<(), Signal> {
-        let used_bytes = (self.heap.usage().bytes as u64).saturating_add(more_bytes as u64);
+        let used_bytes = self.used_bytes().saturating_add(more_bytes as u64);
         match self.limits.memory_bytes {
             Some(limit_bytes) if used_bytes > limit_bytes => Err(Halt::Memory { used_bytes, limit_bytes }.into()),
             _ => Ok(()),
@@ -103,13 +115,13 @@ impl Vm {
                 }
             };
             match message::next(&self.heap, message) {
-                Some(next) => {
+                Some(next) if self.top().flags & frame_flag::SINGLE == 0 => {
                     let frame = self.top();
                     frame.target = value;
                     frame.message = next;
                     frame.phase = Phase::Ready;
                 }
-                None => return self.finish_chain(value),
+                _ => return self.finish_chain(value),
             }
         }
     }
@@ -120,13 +132,13 @@ impl Vm {
         let frame = self.stack.frames.last_mut().expect("a running machine has a frame");
         self.stack.values.truncate(frame.base as usize);
         match message::next(&self.heap, frame.message) {
-            Some(next) => {
+            Some(next) if frame.flags & frame_flag::SINGLE == 0 => {
                 frame.target = value;
                 frame.message = next;
                 frame.phase = Phase::Ready;
                 Err(Signal::Entered)
             }
-            None => self.finish_chain(value),
+            _ => self.finish_chain(value),
         }
     }
 

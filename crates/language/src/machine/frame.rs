@@ -67,6 +67,8 @@ pub mod frame_flag {
     pub const ACTIVATION: u8 = 1;
     /// An activation that hands stops on to its caller.
     pub const PASSES_STOPS: u8 = 2;
+    /// A chain that ends after its present message, whatever follows.
+    pub const SINGLE: u8 = 4;
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -134,6 +136,11 @@ impl Frame {
         }
     }
 
+    /// A chain that is evaluated in an object, as compiled code.
+    pub fn code_in_context(unit: u32, message: Handle, target: Value, locals: Value, base: usize) -> Frame {
+        Frame { flags: 0, locals, ..Frame::code(unit, message, NOTHING, NOTHING, target, base) }
+    }
+
     pub fn host(base: usize) -> Frame {
         Frame { kind: Kind::Host, ..Frame::chain(NOTHING, Value::NIL, Value::NIL, base) }
     }
@@ -159,9 +166,24 @@ pub struct Stack {
     pub values: Values,
     /// Block activations on this stack.
     pub depth: usize,
+    /// The depth at which compiled code looks at the memory limit again.
+    pub look_at_depth: usize,
 }
 
+/// Compiled calls between two looks at the memory limit.
+const LOOK_EVERY: usize = 4096;
+
 impl Stack {
+    /// What it counts for against the memory limit.
+    pub fn logical_bytes(&self) -> usize {
+        self.frames.len() * size_of::<Frame>() + self.values.len() * size_of::<Value>()
+    }
+
+    /// The memory limit was looked at: not again for a while.
+    pub fn looked(&mut self) {
+        self.look_at_depth = self.depth + LOOK_EVERY;
+    }
+
     pub fn trace(&self, visit: &mut dyn FnMut(Value)) {
         self.frames.iter().for_each(|frame| frame.trace(visit));
         self.values.iter().for_each(|&value| visit(value));
@@ -183,8 +205,7 @@ impl Foreign for Suspended {
     }
 
     fn logical_bytes(&self) -> usize {
-        // A bound, not a count: suspended stacks grow and shrink while they run.
-        256
+        256 + self.stack.as_ref().map_or(0, Stack::logical_bytes)
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -15,11 +15,11 @@ impl Vm {
         self.leave_all();
         self.stack.values.compact();
         let stack = std::mem::take(&mut self.stack);
-        if let Some(suspended) = self.heap.foreign_mut::<Suspended>(self.current)
-            && !suspended.finished
-        {
-            suspended.stack = Some(stack);
-        }
+        self.heap.foreign_edit(self.current, |suspended: &mut Suspended| {
+            if !suspended.finished {
+                suspended.stack = Some(stack);
+            }
+        });
         let previous = std::mem::replace(&mut self.current, coroutine);
         match self.take_stack(coroutine) {
             Some(stack) => {
@@ -57,18 +57,32 @@ impl Vm {
         self.heap.set_slot(coroutine, self.names.result, value);
         self.mark_finished(coroutine);
         self.stack = Stack::default();
+        let heir = self.waiting_ancestor(coroutine);
+        self.leave_queue(heir);
+        Err(Signal::Switch(heir, value))
+    }
+
+    /// The nearest ancestor that is not finished, or the main coroutine. Those passed over are told of it: each is
+    /// started by the one before when many take turns, and nobody should walk that chain twice.
+    fn waiting_ancestor(&mut self, coroutine: Handle) -> Handle {
+        let mut passed = vec![coroutine];
+        let mut seen = rustc_hash::FxHashSet::from_iter([coroutine]);
         let mut ancestor = coroutine;
-        loop {
-            let parent = self.heap.get_slot(ancestor, self.names.parent_coroutine).unwrap_or(Value::NIL);
-            ancestor = match parent.as_handle() {
-                Some(parent) if self.is_waiting(parent) => {
-                    self.leave_queue(parent);
-                    return Err(Signal::Switch(parent, value));
-                }
-                Some(parent) if self.heap.kind(parent) == Kind::Coroutine && parent != ancestor => parent,
-                _ => return Err(Signal::Switch(self.main, value)),
-            }
+        let heir = loop {
+            let parent = self.heap.get_slot(ancestor, self.names.parent_coroutine).and_then(Value::as_handle);
+            ancestor = match parent {
+                Some(parent) if self.is_waiting(parent) => break parent,
+                // A program may make its coroutines each other's parents.
+                Some(parent) if self.heap.kind(parent) == Kind::Coroutine && seen.insert(parent) => parent,
+                _ => break self.main,
+            };
+            passed.push(ancestor);
+        };
+        passed.pop();
+        for each in passed {
+            self.heap.set_slot(each, self.names.parent_coroutine, Value::object(heir));
         }
+        heir
     }
 
     /// Takes a coroutine out of the scheduler's queue: it goes on before its turn, and must not do so twice.
@@ -94,12 +108,11 @@ impl Vm {
     }
 
     pub(crate) fn mark_finished(&mut self, coroutine: Handle) {
-        if let Some(suspended) = self.heap.foreign_mut::<Suspended>(coroutine) {
-            *suspended = Suspended { stack: None, finished: true };
-        }
+        let finished = Suspended { stack: None, finished: true };
+        self.heap.foreign_edit(coroutine, |suspended: &mut Suspended| *suspended = finished);
     }
 
     pub(crate) fn take_stack(&mut self, coroutine: Handle) -> Option<Stack> {
-        self.heap.foreign_mut::<Suspended>(coroutine).and_then(|suspended| suspended.stack.take())
+        self.heap.foreign_edit(coroutine, |suspended: &mut Suspended| suspended.stack.take()).flatten()
     }
 }

@@ -1,6 +1,6 @@
 //! The way out: stops, exceptions and halts pass the frames that they end. Owns who catches what.
 
-use super::frame::{Frame, Kind, Native, Phase};
+use super::frame::{Frame, Kind, Native, Phase, frame_flag};
 use crate::block::call;
 use crate::message;
 use crate::primitives::{Args, assigns, step_stop};
@@ -114,12 +114,20 @@ impl Vm {
 
     /// The messages under way, innermost first, but for the library's own way of raising, which is nobody's mistake.
     pub(crate) fn stack_messages(&self) -> Vec<Value> {
-        let messages_of = |frame: &Frame| match (frame.kind, frame.phase) {
-            (Kind::Code, Phase::Step(place)) => self.code_messages(frame.unit, place),
-            (Kind::Chain, _) => vec![frame.message],
-            _ => Vec::new(),
+        let frames = &self.stack.frames;
+        let messages_of = |index: usize| {
+            let mut messages = match (frames[index].kind, frames[index].phase) {
+                (Kind::Code, Phase::Step(place)) => self.code_messages(frames[index].unit, place),
+                (Kind::Chain, _) => vec![frames[index].message],
+                _ => Vec::new(),
+            };
+            // A chain of one message stands for the innermost of the frame beneath it.
+            if frames.get(index + 1).is_some_and(|above| above.flags & frame_flag::SINGLE != 0) {
+                messages.drain(..1);
+            }
+            messages
         };
-        let messages = self.stack.frames.iter().rev().flat_map(messages_of);
+        let messages = (0..frames.len()).rev().flat_map(messages_of);
         messages.skip_while(|&each| self.is_raising(each)).take(STACK_MESSAGES_MAX).map(Value::object).collect()
     }
 
@@ -130,7 +138,7 @@ impl Vm {
     /// What the running blocks were called with, innermost first: message and receiver in turn.
     pub(crate) fn stack_calls(&self) -> Vec<Value> {
         let call_of = |frame: &Frame| match frame.kind {
-            Kind::Code => [Value::object(frame.message), frame.target],
+            Kind::Code => [Value::object(frame.message), frame.target.or_nil()],
             _ => [call::MESSAGE, call::TARGET]
                 .map(|field| self.heap.record(frame.block).get(field).copied().unwrap_or(Value::NIL)),
         };

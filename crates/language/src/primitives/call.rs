@@ -9,7 +9,11 @@ use object::{Handle, Kind, Value};
 
 pub const TABLE: &[Row] = &[
     ("sender", NONE, |vm, args| sender(vm, &args)),
-    ("target", NONE, |vm, args| read(vm, &args, field::TARGET)),
+    ("target", NONE, |vm, args| match read(vm, &args, field::TARGET)? {
+        // A block that code called has its sender for its target.
+        target if target.is_absent() => sender(vm, &args),
+        target => Ok(target),
+    }),
     ("message", NONE, |vm, args| read(vm, &args, field::MESSAGE)),
     ("slotContext", NONE, |vm, args| read(vm, &args, field::SLOT_CONTEXT)),
     ("activated", NONE, |vm, args| read(vm, &args, field::ACTIVATED)),
@@ -34,7 +38,7 @@ pub const TABLE: &[Row] = &[
         let argument = usize::try_from(index).ok().and_then(|index| messages::argument(&vm.heap, message, index));
         match argument {
             Some(argument) => {
-                vm.push_chain(argument, sender, sender);
+                vm.push_evaluation(argument, sender, sender);
                 Err(Signal::Entered)
             }
             None => Ok(Value::NIL),

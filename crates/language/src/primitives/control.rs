@@ -91,6 +91,9 @@ pub fn step_if(vm: &mut Vm, condition: Value) -> Outcome {
 fn begin_while(vm: &mut Vm, args: Args) -> Outcome {
     let condition = args.argument(vm, 0)?;
     args.argument(vm, 1)?;
+    if args.target == args.locals && vm.push_loop(&args) {
+        return Err(Signal::Entered);
+    }
     vm.push_native(Native::While, &args);
     vm.stack.values.push(Value::NIL);
     vm.push_chain(condition, args.locals, args.locals);
@@ -116,6 +119,9 @@ pub fn step_while(vm: &mut Vm, value: Value) -> Outcome {
 
 fn begin_loop(vm: &mut Vm, args: Args) -> Outcome {
     let body = args.argument(vm, 0)?;
+    if args.target == args.locals && vm.push_loop(&args) {
+        return Err(Signal::Entered);
+    }
     vm.push_native(Native::Loop, &args);
     vm.push_chain(body, args.locals, args.locals);
     Err(Signal::Entered)
@@ -135,6 +141,9 @@ const RESULT: usize = 3;
 fn begin_for(vm: &mut Vm, args: Args) -> Outcome {
     if args.message_count(vm) < 4 {
         return Err(vm.raise("'for' requires a counter, a start, an end and a body, and takes a step before the body"));
+    }
+    if args.target == args.locals && vm.push_loop(&args) {
+        return Err(Signal::Entered);
     }
     vm.push_native(Native::For, &args);
     vm.stack.values.extend([Value::NIL, Value::NIL, Value::number(1.0), Value::NIL]);
@@ -254,7 +263,7 @@ pub(crate) fn end_lexical_do(vm: &mut Vm, frame: &Frame) {
 fn do_message(vm: &mut Vm, args: Args) -> Outcome {
     let message = args.of_kind(vm, 0, Kind::Message)?;
     let locals = if args.count > 1 { args.value(vm, 1) } else { args.target };
-    vm.push_chain(message, args.target, locals);
+    vm.push_evaluation(message, args.target, locals);
     Err(Signal::Entered)
 }
 

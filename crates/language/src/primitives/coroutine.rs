@@ -115,6 +115,14 @@ fn picture(vm: &mut Vm, frame: &Frame, parent: Value, depth: usize) -> Handle {
     let state = vm.symbol(state);
     let call = call_of(vm, frame).unwrap_or(Value::NIL);
     let message = if frame.kind == FrameKind::Host { vm.protos.message } else { frame.message };
-    let fields = [message.into(), frame.target, frame.locals, state, parent, Value::number(depth as f64), call];
+    let fields = [
+        message.into(),
+        frame.target.or_nil(),
+        frame.locals.or_nil(),
+        state,
+        parent,
+        Value::number(depth as f64),
+        call,
+    ];
     vm.heap.clone_of(vm.protos.frame, Kind::Frame, Data::Record(fields.into_iter().collect()))
 }

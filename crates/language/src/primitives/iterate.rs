@@ -20,6 +20,9 @@ const WANTED: usize = 1;
 
 fn begin_repeat(vm: &mut Vm, args: Args) -> Outcome {
     args.argument(vm, 0)?;
+    if args.message_count(vm) <= 2 && vm.push_loop(&args) {
+        return Err(Signal::Entered);
+    }
     let wanted = vm.number_of(args.target).unwrap_or(0.0);
     vm.push_native(Native::Repeat, &args);
     vm.stack.values.extend([Value::number(0.0), Value::number(wanted)]);
@@ -56,6 +59,10 @@ fn begin_foreach(vm: &mut Vm, args: Args, backwards: bool) -> Outcome {
     if backwards && args.message_count(vm) == 1 {
         return Err(refuse(vm, &args, "requires at least two arguments: reverseForeach(index, value, message)"));
     }
+    let is_list = args.target.as_handle().is_some_and(|handle| vm.heap.list(handle).is_some());
+    if !backwards && is_list && matches!(args.message_count(vm), 2 | 3) && vm.push_loop(&args) {
+        return Err(Signal::Entered);
+    }
     let keys = keys_of(vm, args.target)?;
     let first = if backwards { size_of(vm, args.target, keys) as f64 } else { 0.0 };
     vm.push_native(Native::Foreach, &args);
@@ -87,7 +94,7 @@ fn keys_of(vm: &mut Vm, target: Value) -> Outcome {
 fn size_of(vm: &Vm, target: Value, keys: Value) -> usize {
     let walked = if keys.is_nil() { target } else { keys };
     match walked.as_handle().map(|handle| vm.heap.object(handle).data()) {
-        Some(Data::List(values)) => values.len(),
+        Some(Data::List(values, start)) => values.len() - *start as usize,
         Some(Data::Sequence(sequence)) => sequence.len(),
         _ => 0,
     }
@@ -138,7 +145,7 @@ fn element(vm: &mut Vm, target: Value, keys: Value, index: usize) -> (Value, Val
         return (key, value.unwrap_or(Value::NIL));
     }
     let value = match vm.heap.object(handle).data() {
-        Data::List(values) => values[index],
+        Data::List(values, start) => values[*start as usize + index],
         Data::Sequence(sequence) => sequence.at(index).map_or(Value::NIL, Value::number),
         _ => Value::NIL,
     };

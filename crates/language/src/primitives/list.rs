@@ -30,7 +30,6 @@ pub const TABLE: &[Row] = &[
     ("prepend", ALL, |vm, args| {
         let list = args.receiver(vm, Kind::List)?;
         let values = args.values(vm).to_vec();
-        vm.charge(vm.heap.list(list).map_or(0, <[Value]>::len) / 64)?;
         values.into_iter().for_each(|value| {
             vm.heap.list_edit(list, |items| items.insert(0, value));
         });
@@ -107,6 +106,11 @@ fn index(vm: &mut Vm, args: &Args, argument: usize) -> Result<usize, Signal> {
     }
 }
 
+/// How many items a change at this place moves: none at either end.
+fn moved(at: usize, count: usize) -> usize {
+    if at == 0 { 0 } else { count.saturating_sub(at) }
+}
+
 fn wrap(index: i64, count: usize) -> Option<usize> {
     usize::try_from(if index < 0 { index.checked_add(count as i64)? } else { index }).ok()
 }
@@ -141,9 +145,9 @@ fn at_insert(vm: &mut Vm, args: Args) -> Outcome {
     let given = args.integer(vm, 0)?;
     let value = args.value(vm, 1);
     let count = vm.heap.list(list).map_or(0, <[Value]>::len);
-    vm.charge(count / 64)?;
     match usize::try_from(given) {
         Ok(at) if at <= count => {
+            vm.charge(moved(at, count) / 64)?;
             vm.heap.list_edit(list, |items| items.insert(at, value));
             Ok(args.target)
         }
@@ -155,9 +159,11 @@ fn remove_at(vm: &mut Vm, args: Args) -> Outcome {
     let list = args.receiver(vm, Kind::List)?;
     let given = args.integer(vm, 0)?;
     let count = vm.heap.list(list).map_or(0, <[Value]>::len);
-    vm.charge(count / 64)?;
     match usize::try_from(given) {
-        Ok(at) if at < count => Ok(vm.heap.list_edit(list, |items| items.remove(at)).unwrap_or(Value::NIL)),
+        Ok(at) if at < count => {
+            vm.charge(moved(at, count) / 64)?;
+            Ok(vm.heap.list_edit(list, |items| items.remove(at)).unwrap_or(Value::NIL))
+        }
         _ => Err(vm.raise("index out of bounds")),
     }
 }

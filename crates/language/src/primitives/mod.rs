@@ -39,15 +39,33 @@ use quick::Quick;
 use std::rc::Rc;
 
 pub type Plain = fn(&mut Vm, Args) -> Outcome;
+type Shared = dyn Fn(&mut Vm, Args) -> Outcome;
 
 /// The Rust behind a primitive.
 #[derive(Clone)]
 pub enum Function {
     Plain(Plain),
-    Shared(Rc<dyn Fn(&mut Vm, Args) -> Outcome>),
+    Shared(Rc<Shared>),
 }
 
 impl Function {
+    /// A closure, which may hold what belongs to the embedder.
+    ///
+    /// ```
+    /// # use language::{Function, NONE, Value, Vm};
+    /// let mut vm = Vm::default();
+    /// let lobby = vm.lobby();
+    /// let answer = 42.0;
+    /// vm.define(lobby, "answer", NONE, Function::shared(move |_, _| Ok(Value::number(answer))));
+    /// vm.define(lobby, "refuse", NONE, Function::shared(|vm, _| Err(vm.raise("not today"))));
+    /// let value = vm.evaluate("try(refuse) error .. \", but \" .. answer", "example")?;
+    /// assert_eq!(vm.text_of(value).as_deref(), Some("not today, but 42"));
+    /// # Ok::<(), language::Error>(())
+    /// ```
+    pub fn shared(function: impl Fn(&mut Vm, Args) -> Outcome + 'static) -> Function {
+        Function::Shared(Rc::new(function))
+    }
+
     #[inline(always)]
     pub fn call(&self, vm: &mut Vm, args: Args) -> Outcome {
         match self {
@@ -90,17 +108,25 @@ pub struct Primitive {
     pub function: Function,
     /// The usual case, done with nothing but the heap.
     pub(crate) quick: Option<Quick>,
+    /// Whether it is `Block call`, which compiled code does itself.
+    pub(crate) calls_block: bool,
 }
 
 /// A row of a prototype's table.
 pub type Row = (&'static str, Eagerness, Plain);
 
 impl Vm {
-    /// Gives an object a primitive method.
+    /// Gives an object a primitive method. `eagerness` says how many arguments are evaluated for it.
     pub fn define(&mut self, object: Value, name: &str, eagerness: Eagerness, function: Function) {
         let Some(holder) = object.as_handle() else { return };
         let type_name = self.type_name(object);
-        self.primitives.push(Primitive { name: format!("{type_name} {name}"), eagerness, function, quick: None });
+        self.primitives.push(Primitive {
+            name: format!("{type_name} {name}"),
+            eagerness,
+            function,
+            quick: None,
+            calls_block: false,
+        });
         let index = self.primitives.len() as u32 - 1;
         let proto = self.protos.primitive;
         let primitive = self.heap.clone_of(proto, Kind::Primitive, Data::Primitive(index));
@@ -146,9 +172,28 @@ pub fn install(vm: &mut Vm) {
     vm.define_table(protos.primitive, block::PRIMITIVE_TABLE);
     collector::install(vm);
     quick::install(vm);
+    mark_block_call(vm);
+    remember_built_in(vm);
     date::install(vm);
     duration::install(vm);
     crate::host::install(vm);
+}
+
+/// Marks the primitive that calls a block.
+fn mark_block_call(vm: &mut Vm) {
+    let call = vm.heap.own_slot(vm.protos.block, vm.names.call).and_then(|value| value.as_handle());
+    if let Some(Data::Primitive(index)) = call.map(|handle| vm.heap.object(handle).data()) {
+        vm.primitives[*index as usize].calls_block = true;
+    }
+}
+
+/// Keeps what Object and Locals mean by the names that compiled code does itself.
+fn remember_built_in(vm: &mut Vm) {
+    for name in ["", "if", "while", "loop", "for", "setSlot", "updateSlot"] {
+        let name = vm.heap.intern(name);
+        let own = [vm.protos.object, vm.protos.locals].map(|holder| vm.heap.own_slot(holder, name));
+        vm.built_in.insert(name, own.into_iter().flatten().filter_map(|value| value.as_handle()).collect());
+    }
 }
 
 /// Whether this primitive assigns its last argument.

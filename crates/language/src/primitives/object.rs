@@ -78,14 +78,8 @@ impl Vm {
         }
         let kind = object.kind();
         let data = match object.data() {
-            Data::None | Data::Foreign(_) => Data::None,
-            Data::Number(number) => Data::Number(*number),
-            Data::Sequence(sequence) => Data::Sequence(sequence.clone()),
-            Data::List(values) => Data::List(values.clone()),
-            Data::Map(map) => Data::Map(map.clone()),
-            Data::Record(values) => Data::Record(values.clone()),
-            Data::Primitive(index) => Data::Primitive(*index),
             Data::Weak(_) => return Ok(Value::object(self.heap.allocate_weak(proto, Value::NIL))),
+            data => data.copied(),
         };
         match &data {
             Data::None => {}
@@ -162,8 +156,20 @@ fn become_other(vm: &mut Vm, args: Args) -> Outcome {
         Some(number) => vm.heap.clone_of(vm.protos.number, Kind::Number, Data::Number(number)),
         None => vm.handle_of(other),
     };
+    if !is_plain(vm, handle) {
+        let type_name = vm.type_name(args.target);
+        return Err(vm.raise(format!("the machine relies on this {type_name}: it cannot 'become' anything else")));
+    }
     vm.heap.become_copy_of(handle, other);
     Ok(args.target)
+}
+
+/// Whether an object is nothing that the machine itself reads or remembers: no symbol, no code, no frame, not nil.
+fn is_plain(vm: &Vm, handle: Handle) -> bool {
+    let constant = [Value::NIL, Value::TRUE, Value::FALSE].contains(&Value::object(handle));
+    let object = vm.heap.object(handle);
+    let data = matches!(object.kind(), Kind::Object | Kind::Number | Kind::Sequence | Kind::List | Kind::Map);
+    data && !constant && !object.has(object::flag::SYMBOL) && !vm.is_watched(handle)
 }
 
 fn new_block(vm: &mut Vm, args: &Args, closes_over: bool) -> Outcome {

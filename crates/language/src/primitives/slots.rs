@@ -317,7 +317,7 @@ impl Vm {
     }
 
     pub(crate) fn drop_slot(&mut self, handle: Handle, name: Symbol) {
-        if self.is_watched(handle) || name == self.names.set_slot || name == self.names.update_slot {
+        if self.has_meaning(handle, name) {
             self.meaning_changing(handle, name);
         }
         self.heap.remove_slot(handle, name);

@@ -113,7 +113,7 @@ fn show(vm: &mut Vm, value: Value, depth: usize) -> String {
     if let Some(text) = vm.simple_text(value) {
         return text;
     }
-    let items = value.as_handle().and_then(|handle| vm.heap.list(handle)).map(<[Value]>::to_vec);
+    let items = value.as_handle().and_then(|handle| vm.heap().list(handle)).map(<[Value]>::to_vec);
     match items {
         Some(items) if depth > 0 => {
             let items: Vec<String> = items.iter().take(20).map(|&item| show(vm, item, depth - 1)).collect();

@@ -28,15 +28,15 @@ fn show(vm: &mut Vm, value: Value) -> String {
         return text;
     }
     let handle = value.as_handle().expect("what is no number is an object");
-    if let Some(items) = vm.heap.list(handle).map(<[Value]>::to_vec) {
+    if let Some(items) = vm.heap().list(handle).map(<[Value]>::to_vec) {
         let items: Vec<String> = items.into_iter().map(|item| show_inside(vm, item)).collect();
         return format!("list({})", items.join(", "));
     }
-    if let Some(map) = vm.heap.map(handle) {
+    if let Some(map) = vm.heap().map(handle) {
         let pairs: Vec<_> = map.iter().map(|(&key, &value)| (key, value)).collect();
         let pairs: Vec<String> = pairs
             .into_iter()
-            .map(|(key, value)| format!("{}: {}", vm.heap.symbol_text(key).into_owned(), show_inside(vm, value)))
+            .map(|(key, value)| format!("{}: {}", vm.heap().symbol_text(key).into_owned(), show_inside(vm, value)))
             .collect();
         return format!("map({})", pairs.join(", "));
     }

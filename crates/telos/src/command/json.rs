@@ -50,7 +50,7 @@ fn value_of(session: &mut Session, value: Value, depth: usize, left: &mut usize)
     }
     let handle = session.vm.handle_of(value);
     if depth > 0 && *left > 0 {
-        if let Some(values) = session.vm.heap.list(handle).map(<[Value]>::to_vec) {
+        if let Some(values) = session.vm.heap().list(handle).map(<[Value]>::to_vec) {
             let items = values.into_iter().map(|each| value_of(session, each, depth - 1, left));
             return items.collect::<Result<Vec<_>, _>>().map(serde_json::Value::Array);
         }
@@ -70,10 +70,11 @@ fn map_of(
     depth: usize,
     left: &mut usize,
 ) -> Result<serde_json::Value, Failure> {
-    let entries: Vec<_> = session.vm.heap.map(handle).into_iter().flatten().map(|(&key, &each)| (key, each)).collect();
+    let entries: Vec<_> =
+        session.vm.heap().map(handle).into_iter().flatten().map(|(&key, &each)| (key, each)).collect();
     let mut object = Map::new();
     for (key, each) in entries {
-        let key = session.vm.heap.symbol_text(key).into_owned();
+        let key = session.vm.heap().symbol_text(key).into_owned();
         object.insert(key, value_of(session, each, depth - 1, left)?);
     }
     Ok(serde_json::Value::Object(object))

@@ -4,7 +4,6 @@ use super::file::{fail, name_of, path_of, reason};
 use super::{Row, define_table, os_string, symbol_of_os};
 use language::{Args, NONE, ONE, Outcome, Signal, Value, Vm};
 use object::sequence::Sequence;
-use object::{Data, Kind};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -87,7 +86,7 @@ fn joined(path: &Path, name: &OsString) -> PathBuf {
 /// A Directory or File for a path.
 fn item(vm: &mut Vm, path: &Path) -> Value {
     let proto = vm.prototype(if path.is_dir() { "Directory" } else { "File" });
-    let item = Value::object(vm.heap.clone_of(vm.handle_of(proto), Kind::Object, Data::None));
+    let item = vm.object(proto);
     let path = symbol_of_os(vm, path.as_os_str());
     vm.set_slot(item, "path", path);
     item

@@ -179,13 +179,13 @@ fn read_count(vm: &mut Vm, args: &Args, index: usize) -> Result<Vec<u8>, Signal>
 
 fn read_to_buffer(vm: &mut Vm, args: Args) -> Outcome {
     let buffer = args.of_kind(vm, 0, Kind::Sequence)?;
-    if vm.heap.object(buffer).has(object::flag::SYMBOL) {
+    if vm.heap().object(buffer).has(object::flag::SYMBOL) {
         return Err(args.wrong(vm, 0, "mutable Sequence"));
     }
     let bytes = read_count(vm, &args, 1)?;
     let count = bytes.len();
     let bytes = Sequence::from_vec(bytes);
-    vm.heap.sequence_edit(buffer, |sequence| sequence.append_seq(&bytes));
+    vm.sequence_edit(Value::object(buffer), |sequence| sequence.append_seq(&bytes));
     Ok(Value::number(count as f64))
 }
 

@@ -4,8 +4,8 @@ use super::file::{fail, path_of, reason};
 use super::stream::Stream;
 use super::{Shared, process};
 use language::{Args, Outcome, Signal, Value, Vm};
+use object::Foreign;
 use object::sequence::Sequence;
-use object::{Data, Foreign, Kind};
 use std::any::Any;
 use std::cell::RefCell;
 use std::fs::{self, OpenOptions};
@@ -28,7 +28,7 @@ impl Foreign for Open {
 }
 
 pub fn stream_of(vm: &Vm, file: Value) -> Option<Rc<RefCell<Stream>>> {
-    vm.heap.foreign::<Open>(file.as_handle()?).map(|open| open.0.clone())
+    vm.foreign::<Open>(file).map(|open| open.0.clone())
 }
 
 fn attach(vm: &mut Vm, file: Value, stream: Stream) {
@@ -40,9 +40,7 @@ fn attach(vm: &mut Vm, file: Value, stream: Stream) {
 }
 
 fn attach_shared(vm: &mut Vm, file: Value, stream: Rc<RefCell<Stream>>) {
-    if let Some(handle) = file.as_handle() {
-        vm.heap.set_data(handle, Kind::Object, Data::Foreign(Box::new(Box::new(Open(stream)))));
-    }
+    vm.set_foreign(file, Open(stream));
 }
 
 pub fn with_stream<R>(
@@ -66,7 +64,7 @@ pub fn with_stream<R>(
 
 pub fn standard(vm: &mut Vm, args: &Args, name: &str, make: fn(&Shared) -> Stream) -> Outcome {
     let Some(stream) = vm.extra::<Shared>().map(|shared| make(shared)) else { return Ok(Value::NIL) };
-    let file = Value::object(vm.heap.clone_of(vm.handle_of(args.target), Kind::Object, Data::None));
+    let file = vm.object(args.target);
     let name = vm.symbol(name);
     vm.set_slot(file, "path", name);
     attach(vm, file, stream);
@@ -84,7 +82,7 @@ pub fn temporary_file(vm: &mut Vm, args: Args) -> Outcome {
                 if let Err(error) = fs::remove_file(&path) {
                     return Err(vm.raise(format!("cannot make a temporary file: {}", reason(&error))));
                 }
-                let file = Value::object(vm.heap.clone_of(vm.handle_of(args.target), Kind::Object, Data::None));
+                let file = vm.object(args.target);
                 attach(vm, file, Stream::disk(opened));
                 return Ok(file);
             }
@@ -177,10 +175,8 @@ pub fn popen(vm: &mut Vm, args: Args) -> Outcome {
 }
 
 pub fn close(vm: &mut Vm, args: Args) -> Outcome {
-    let (Some(stream), Some(handle)) = (stream_of(vm, args.target), args.target.as_handle()) else {
-        return Ok(args.target);
-    };
-    vm.heap.set_data(handle, Kind::Object, Data::None);
+    let Some(stream) = stream_of(vm, args.target) else { return Ok(args.target) };
+    vm.clear_foreign(args.target);
     let ended = stream.borrow_mut().finish();
     match ended {
         Ok(Some(status)) => {

@@ -31,7 +31,7 @@ const TABLE: &[Row] = &[
         Ok(prefix.map_or(Value::NIL, |prefix| symbol_of_os(vm, prefix.as_os_str())))
     }),
     ("symbols", NONE, |vm, _| {
-        let symbols: Vec<Value> = vm.heap.symbols().map(Value::object).collect();
+        let symbols: Vec<Value> = vm.heap().symbols().map(Value::object).collect();
         vm.charge(symbols.len())?;
         Ok(vm.list(symbols))
     }),

@@ -74,7 +74,7 @@ impl Snapshot {
 }
 
 fn is_activatable(vm: &Vm, value: Value) -> bool {
-    value.as_handle().is_some_and(|handle| vm.heap.object(handle).has(object::flag::ACTIVATABLE))
+    value.as_handle().is_some_and(|handle| vm.heap().object(handle).has(object::flag::ACTIVATABLE))
 }
 
 /// In alphabetical order, without the names that no one types.

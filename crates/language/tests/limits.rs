@@ -1,0 +1,120 @@
+//! Limits that a program tries to escape: memory and fuel. They end it at the same message every time, nothing in it can
+//! catch them, and the machine works afterwards.
+
+#![allow(clippy::disallowed_methods, reason = "it times what must not be slow")]
+
+mod machine;
+
+use language::{Error, Halt, Limits};
+use machine::{halt, limited, number, vm};
+
+// ---- memory
+
+#[test]
+fn a_loop_that_clones_for_ever_stays_flat() {
+    let mut vm = vm();
+    vm.evaluate("Thing := Object clone do(init := method(self parts := list(1, 2, 3)))", "test").unwrap();
+    vm.collect();
+    let before = vm.heap().object_count();
+    number(&mut vm, "for(i, 1, 400000, t := Thing clone; t me := t; \"text\" .. i); 1");
+    vm.collect();
+    let after = vm.heap().object_count();
+    assert!(after < before + 1_000, "{before} objects grew to {after}");
+}
+
+#[test]
+fn memory_limits_hold() {
+    for source in [
+        "l := List clone; loop(l append(Object clone))",
+        "s := \"abcdefgh\" asMutable; loop(s appendSeq(s))",
+        "s := \"abcdefgh\"; loop(s = s .. s)",
+        "m := Map clone; i := 0; loop(m atPut(i asString, i); i = i + 1)",
+        "o := Object clone; i := 0; loop(o setSlot(\"s\" .. i, i); i = i + 1)",
+        "grow := method(n, grow(list(n, n))); grow(1)",
+        "loop(coroDoLater(1))",
+        "l := list(1); loop(l = list(l, l, l, l))",
+    ] {
+        let mut vm = limited(Limits { memory_bytes: Some(24 << 20), fuel: Some(100_000_000), ..Limits::default() });
+        assert!(matches!(halt(&mut vm, source), Halt::Memory { .. }), "{source}");
+    }
+}
+
+#[test]
+fn one_huge_wish_is_refused_at_once() {
+    for source in [
+        "List clone setSize(1e12)",
+        "List clone setSize(4e9)",
+        "\"x\" asMutable setSize(1e12)",
+        "\"x\" repeated(1e12)",
+        "\"x\" alignLeft(1e12)",
+        "List clone preallocateToSize(1e12) setSize(1/0)",
+        "Sequence clone setSize(1e9) setItemType(\"float64\") setSize(1e9)",
+        "1e300 asString(1e9, 1e9)",
+        "5 factorial repeat(nil); 1e18 asCharacter",
+    ] {
+        let mut vm = limited(Limits { memory_bytes: Some(64 << 20), fuel: Some(50_000_000), ..Limits::default() });
+        let outcome = vm.evaluate(source, "test");
+        assert!(outcome.is_err() || source.contains("asString"), "{source} gives {:?}", outcome.map(|_| ()));
+        vm.set_limits(Limits::default());
+        assert_eq!(number(&mut vm, "1 + 1"), 2.0, "after {source}");
+    }
+}
+
+// ---- fuel
+
+fn count_until_empty(fuel: u64, source: &str, compiling: bool) -> (f64, f64) {
+    let mut vm = vm();
+    vm.set_compiling(compiling);
+    number(&mut vm, "count := 0; other := 0");
+    vm.set_limits(Limits { fuel: Some(fuel), ..Limits::default() });
+    assert_eq!(halt(&mut vm, source), Halt::Fuel { limit: fuel }, "{source}");
+    (number(&mut vm, "count"), number(&mut vm, "other"))
+}
+
+#[test]
+fn the_same_fuel_ends_at_the_same_message() {
+    let programs = [
+        "loop(count = count + 1)",
+        "step := method(n, Lobby count = count + n; Lobby other = other - 1); loop(step(2))",
+        "for(i, 1, 1e9, count = i; list(3, 1, 2) sort foreach(x, other = other + x))",
+        "loop(try(count = count + 1; Exception raise(\"no\")); other = other + 1)",
+        "coroDoLater(loop(count = count + 1; yield)); loop(other = other + 1; yield)",
+    ];
+    for source in programs {
+        for fuel in [1_000, 9_999, 10_000, 10_001, 23_456] {
+            let first = count_until_empty(fuel, source, true);
+            assert_eq!(first, count_until_empty(fuel, source, true), "{source} with {fuel}");
+            assert_eq!(first, count_until_empty(fuel, source, false), "{source} with {fuel}, as a tree");
+        }
+    }
+}
+
+#[test]
+fn a_program_cannot_catch_its_limits() {
+    for source in [
+        "loop(try(loop(nil)))",
+        "try(loop(nil)); 5",
+        "f := method(try(loop(1 + 1)); f); f",
+        "coroDo(try(loop(nil))); 5",
+        "o := Object clone do(run := method(loop(nil))); (o @run) println; 5",
+        "withHandler(Exception, block(e, r, 5), loop(nil))",
+        "f := method(call relayStopStatus(loop(nil)); 5); stopStatus(f); f",
+    ] {
+        let mut vm = limited(Limits { fuel: Some(300_000), ..Limits::default() });
+        assert!(matches!(halt(&mut vm, source), Halt::Fuel { .. }), "{source}");
+    }
+}
+
+#[test]
+fn work_of_primitives_is_paid_for() {
+    let mut vm = vm();
+    number(&mut vm, "l := List clone; for(i, 1, 100000, l append(i)); s := \"ab\" repeated(100000); l size");
+    for source in
+        ["loop(l sort)", "loop(l contains(0))", "loop(s findSeq(\"zz\"))", "loop(l clone)", "loop(s asUppercase)"]
+    {
+        vm.set_limits(Limits { fuel: Some(3_000_000), ..Limits::default() });
+        let began = std::time::Instant::now();
+        assert!(matches!(vm.evaluate(source, "test"), Err(Error::Halted(Halt::Fuel { .. }))), "{source}");
+        assert!(began.elapsed().as_secs() < 5, "{source} took {:?}", began.elapsed());
+    }
+}

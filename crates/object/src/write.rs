@@ -1,0 +1,317 @@
+//! Writing: the only code that changes an object. Owns the barrier that each write passes first.
+//!
+//! Fields are private to this crate and every mutation of a living object passes `Heap::barrier`, so there is no way
+//! around it. A plain heap has no barrier installed and no object flagged: the test of one flag is all it pays.
+//!
+//! What is *not* reported is no state of a program, and an undo must leave it alone:
+//! - the flags `PROTO`, `COMPILED` and `WATCHED`: notes of the heap and the machine about an object; an extra `PROTO`
+//!   only makes caches look again;
+//! - a weak link that the collector clears: nobody could have reached what it named (see `Barrier::trace`);
+//! - the shape's number, the room that lists keep at their ends, the lookup cache and the epoch;
+//! - `set_symbol_shape`, which gives the symbols made before there was a Sequence their proto, at birth of the heap.
+
+use crate::heap::Heap;
+use crate::items::Items;
+use crate::object::{Data, Foreign, INLINE_SLOTS, Kind, Object, flag};
+use crate::sequence::Sequence;
+use crate::shape::{ShapeId, Shapes};
+use crate::value::{Handle, Symbol, Value};
+use thin_vec::ThinVec;
+
+/// Which part of an object is about to change.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Part {
+    /// The value of one slot that is there.
+    Slot(Symbol),
+    /// Which slots there are.
+    SlotAdded(Symbol),
+    SlotRemoved(Symbol),
+    Protos,
+    /// One item of a list, or one field of a record.
+    Item(usize),
+    /// Any number of items of a list.
+    Items,
+    /// One key of a map.
+    Key(Symbol),
+    /// All keys of a map.
+    Keys,
+    /// The bytes of a sequence.
+    Bytes,
+    Flags,
+    /// The whole data, and the kind with it.
+    Data,
+    /// Everything: the object becomes another one, its identity kept.
+    Whole,
+}
+
+/// Told of each write to a watched object before it happens, with the object still as it was. A transaction keeps
+/// what it needs for undo and redo.
+pub trait Barrier {
+    fn before_write(&mut self, handle: Handle, object: &Object, shapes: &Shapes, part: Part);
+
+    /// Names every value that an undo would bring back: nothing else may hold it any more.
+    fn trace(&self, _visit: &mut dyn FnMut(Value)) {}
+}
+
+impl Heap {
+    #[inline(always)]
+    fn barrier(&mut self, handle: Handle, part: Part) -> &mut Object {
+        if self.objects[handle.0 as usize].flags & flag::WATCHED != 0 {
+            self.report(handle, part);
+        }
+        &mut self.objects[handle.0 as usize]
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn report(&mut self, handle: Handle, part: Part) {
+        if let Some(barrier) = &mut self.barrier {
+            barrier.before_write(handle, &self.objects[handle.0 as usize], &self.shapes, part);
+        }
+    }
+
+    /// Overwrites a slot whose index is known for the object's present shape.
+    #[inline(always)]
+    pub fn set_slot_at(&mut self, handle: Handle, index: usize, name: Symbol, value: Value) {
+        self.barrier(handle, Part::Slot(name)).set_slot(index, value);
+    }
+
+    pub fn set_slot(&mut self, handle: Handle, name: Symbol, value: Value) {
+        match self.own_slot_index(handle, name) {
+            Some(index) => self.set_slot_at(handle, index, name, value),
+            None => {
+                // Before the shape: an owned one changes with its object.
+                self.barrier(handle, Part::SlotAdded(name));
+                let next = self.shapes.with_slot(self.shape(handle), name);
+                self.move_to(handle, next, value);
+            }
+        }
+    }
+
+    /// Adds a slot when the shared shape that results is known.
+    #[inline]
+    pub fn add_slot(&mut self, handle: Handle, next: ShapeId, name: Symbol, value: Value) {
+        debug_assert!(!self.shapes.get(next).owned);
+        self.barrier(handle, Part::SlotAdded(name));
+        self.move_to(handle, next, value);
+    }
+
+    #[inline(always)]
+    fn move_to(&mut self, handle: Handle, next: ShapeId, value: Value) {
+        let index = self.shapes.get(next).names.len() - 1;
+        let object = &mut self.objects[handle.0 as usize];
+        object.shape = next;
+        object.push_slot(index, value);
+        let is_proto = object.flags & flag::PROTO != 0;
+        if index >= INLINE_SLOTS {
+            self.charge(8);
+        }
+        if is_proto {
+            self.epoch += 1;
+        }
+    }
+
+    /// The shape that `shape` becomes when it gains a slot, if objects share both.
+    pub fn shape_with_slot(&mut self, shape: ShapeId, name: Symbol) -> Option<ShapeId> {
+        self.shapes.shared_with_slot(shape, name)
+    }
+
+    pub fn remove_slot(&mut self, handle: Handle, name: Symbol) -> Option<Value> {
+        let index = self.own_slot_index(handle, name)?;
+        self.barrier(handle, Part::SlotRemoved(name));
+        let shape = self.shape(handle);
+        let count = self.shapes.get(shape).names.len();
+        let next = self.shapes.without_slot(shape, index);
+        let object = &mut self.objects[handle.0 as usize];
+        object.shape = next;
+        let removed = object.remove_slot(index, count);
+        if count > INLINE_SLOTS {
+            self.usage.bytes -= 8;
+        }
+        self.heirs_look_again(handle);
+        Some(removed)
+    }
+
+    pub fn set_protos(&mut self, handle: Handle, protos: Vec<Handle>) {
+        protos.iter().for_each(|&proto| self.mark_as_proto(proto));
+        self.barrier(handle, Part::Protos);
+        let next = self.shapes.with_protos(self.shape(handle), protos);
+        self.objects[handle.0 as usize].shape = next;
+        self.heirs_look_again(handle);
+    }
+
+    /// What an object finds itself hangs on its shape; only what others find through it has to be looked up again.
+    fn heirs_look_again(&mut self, handle: Handle) {
+        if self.object(handle).has(flag::PROTO) {
+            self.epoch += 1;
+        }
+    }
+
+    /// Written only once: forked children share the pages of prototypes.
+    pub(crate) fn mark_as_proto(&mut self, proto: Handle) {
+        let object = &mut self.objects[proto.0 as usize];
+        if object.flags & flag::PROTO == 0 {
+            object.flags |= flag::PROTO;
+        }
+    }
+
+    pub fn protos(&self, handle: Handle) -> &[Handle] {
+        &self.shapes.get(self.shape(handle)).protos
+    }
+
+    pub fn set_flag(&mut self, handle: Handle, flag: u8, on: bool) {
+        if flag & flag::STATE != 0 {
+            self.barrier(handle, Part::Flags);
+        }
+        let object = &mut self.objects[handle.0 as usize];
+        object.flags = if on { object.flags | flag } else { object.flags & !flag };
+    }
+
+    pub fn list_set(&mut self, handle: Handle, index: usize, value: Value) {
+        if let Data::List(values, start) = &mut self.barrier(handle, Part::Item(index)).data {
+            values[*start as usize + index] = value;
+        }
+    }
+
+    #[inline]
+    pub fn list_push(&mut self, handle: Handle, value: Value) {
+        if let Data::List(values, _) = &mut self.barrier(handle, Part::Items).data {
+            values.push(value);
+            self.charge(8);
+        }
+    }
+
+    /// Changes a list in any way.
+    pub fn list_edit<R>(&mut self, handle: Handle, edit: impl FnOnce(&mut Items) -> R) -> Option<R> {
+        let Data::List(values, start) = &mut self.barrier(handle, Part::Items).data else { return None };
+        let mut items = Items { values: std::mem::take(values), start: *start };
+        let before = items.len();
+        let result = edit(&mut items);
+        let after = items.len();
+        (*values, *start) = (items.values, items.start);
+        self.recharge(before * 8, after * 8);
+        Some(result)
+    }
+
+    #[inline]
+    pub fn record_set(&mut self, handle: Handle, index: usize, value: Value) {
+        if let Data::Record(values) = &mut self.barrier(handle, Part::Item(index)).data {
+            values[index] = value;
+        }
+    }
+
+    /// Changes a record in any way.
+    pub fn record_edit<R>(&mut self, handle: Handle, edit: impl FnOnce(&mut ThinVec<Value>) -> R) -> Option<R> {
+        let Data::Record(values) = &mut self.barrier(handle, Part::Data).data else { return None };
+        let before = values.len();
+        let result = edit(values);
+        let after = values.len();
+        self.recharge(before * 8, after * 8);
+        Some(result)
+    }
+
+    pub fn map_put(&mut self, handle: Handle, key: Symbol, value: Value) {
+        if let Data::Map(map) = &mut self.barrier(handle, Part::Key(key)).data
+            && map.insert(key, value).is_none()
+        {
+            self.charge(32);
+        }
+    }
+
+    pub fn map_remove(&mut self, handle: Handle, key: Symbol) -> Option<Value> {
+        let Data::Map(map) = &mut self.barrier(handle, Part::Key(key)).data else { return None };
+        let removed = map.shift_remove(&key);
+        if removed.is_some() {
+            self.usage.bytes -= 32;
+        }
+        removed
+    }
+
+    pub fn map_clear(&mut self, handle: Handle) {
+        if let Data::Map(map) = &mut self.barrier(handle, Part::Keys).data {
+            let before = map.len() * 32;
+            map.clear();
+            self.usage.bytes -= before;
+        }
+    }
+
+    /// Changes a mutable sequence in any way. A symbol is never changed: the caller must have refused before.
+    pub fn sequence_edit<R>(&mut self, handle: Handle, edit: impl FnOnce(&mut Sequence) -> R) -> Option<R> {
+        let object = self.barrier(handle, Part::Bytes);
+        debug_assert!(!object.has(flag::SYMBOL));
+        let Data::Sequence(sequence) = &mut object.data else { return None };
+        let before = sequence.as_bytes().len();
+        let result = edit(sequence);
+        let after = sequence.as_bytes().len();
+        self.recharge(before, after);
+        Some(result)
+    }
+
+    /// Changes a mutable sequence by what another one holds, copying that only if it is the same one.
+    pub fn sequence_edit_with<R>(
+        &mut self,
+        handle: Handle,
+        other: Handle,
+        edit: impl FnOnce(&mut Sequence, &Sequence) -> R,
+    ) -> Option<R> {
+        debug_assert!(!self.object(handle).has(flag::SYMBOL));
+        self.barrier(handle, Part::Bytes);
+        let Ok([object, other]) = self.objects.get_disjoint_mut([handle.0 as usize, other.0 as usize]) else {
+            let copy = self.sequence(other)?.clone();
+            return self.sequence_edit(handle, |sequence| edit(sequence, &copy));
+        };
+        let (Data::Sequence(sequence), Data::Sequence(other)) = (&mut object.data, &other.data) else { return None };
+        let before = sequence.as_bytes().len();
+        let result = edit(sequence, other);
+        let after = sequence.as_bytes().len();
+        self.recharge(before, after);
+        Some(result)
+    }
+
+    pub fn set_data(&mut self, handle: Handle, kind: Kind, data: Data) {
+        let object = self.barrier(handle, Part::Data);
+        let before = object.data.logical_bytes();
+        let after = data.logical_bytes();
+        object.kind = kind;
+        object.data = data;
+        self.recharge(before, after);
+    }
+
+    /// Changes foreign data. A barrier that must undo this has to know the type.
+    pub fn foreign_edit<T: 'static, R>(&mut self, handle: Handle, edit: impl FnOnce(&mut T) -> R) -> Option<R> {
+        let Data::Foreign(foreign) = &mut self.barrier(handle, Part::Data).data else { return None };
+        let before = foreign.logical_bytes();
+        let result = edit(foreign.as_any_mut().downcast_mut()?);
+        let after = foreign.logical_bytes();
+        self.recharge(before, after);
+        Some(result)
+    }
+
+    pub fn allocate_foreign(&mut self, proto: Handle, kind: Kind, foreign: impl Foreign) -> Handle {
+        self.clone_of(proto, kind, Data::Foreign(Box::new(Box::new(foreign))))
+    }
+
+    /// A new reference to `target` that does not keep it alive.
+    pub fn allocate_weak(&mut self, proto: Handle, target: Value) -> Handle {
+        self.clone_of(proto, Kind::WeakLink, Data::Weak(target))
+    }
+
+    /// Makes `handle`, which must be no symbol, what `other` is now, its identity kept. Foreign data stays behind.
+    pub fn become_copy_of(&mut self, handle: Handle, other: Handle) {
+        debug_assert!(!self.object(handle).has(flag::SYMBOL));
+        self.barrier(handle, Part::Whole);
+        let from = self.object(other);
+        let data = from.data.copied();
+        let (shape, kind, inline, more) = (from.shape, from.kind, from.inline, from.more.clone());
+        let shape = self.shapes.unshared(shape);
+        let flags = self.object(other).flags & flag::ACTIVATABLE;
+        let object = &mut self.objects[handle.0 as usize];
+        let kept = object.flags & !flag::STATE;
+        let before = object.logical_bytes();
+        (object.shape, object.kind, object.inline, object.more, object.data) = (shape, kind, inline, more, data);
+        object.flags = flags | kept;
+        let after = object.logical_bytes();
+        self.recharge(before, after);
+        self.epoch += 1;
+    }
+}
