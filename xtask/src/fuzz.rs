@@ -24,19 +24,12 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     fuzz(workspace, &options.name, options.seconds, options.seed)
 }
 
-pub fn is_present(workspace: &Workspace, target: &str) -> bool {
-    workspace.root.join(source(target)).is_file()
-}
-
 pub fn fuzz(workspace: &Workspace, target: &str, seconds: u64, seed: u64) -> Result<()> {
-    ensure!(is_present(workspace, target), "fuzz target {target} has no {}", source(target));
+    let source = format!("crates/language/examples/fuzz_{target}.rs");
+    ensure!(workspace.root.join(&source).is_file(), "fuzz target {target} has no {source}");
     println!("fuzz {target}: {seconds} s from seed {seed}");
     let mut command = workspace.cargo(["run", "--quiet", "--profile", "gate", "--package", "language"]);
     command.args(["--example", &format!("fuzz_{target}"), "--"]);
     command.args(["--seconds", &seconds.to_string(), "--seed", &seed.to_string()]);
     workspace::run(&mut command)
-}
-
-fn source(target: &str) -> String {
-    format!("crates/language/examples/fuzz_{target}.rs")
 }
