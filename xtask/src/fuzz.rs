@@ -15,21 +15,25 @@ pub struct Options {
     /// How long to run
     #[arg(long, default_value_t = 60)]
     seconds: u64,
+    /// At most so many cases
+    #[arg(long, default_value_t = u64::MAX)]
+    cases: u64,
     /// Where the generator starts
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
 
 pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
-    fuzz(workspace, &options.name, options.seconds, options.seed)
+    fuzz(workspace, &options.name, options.seconds, options.cases, options.seed)
 }
 
-pub fn fuzz(workspace: &Workspace, target: &str, seconds: u64, seed: u64) -> Result<()> {
+pub fn fuzz(workspace: &Workspace, target: &str, seconds: u64, cases: u64, seed: u64) -> Result<()> {
     let source = format!("crates/language/examples/fuzz_{target}.rs");
     ensure!(workspace.root.join(&source).is_file(), "fuzz target {target} has no {source}");
     println!("fuzz {target}: {seconds} s from seed {seed}");
     let mut command = workspace.cargo(["run", "--quiet", "--profile", "gate", "--package", "language"]);
     command.args(["--example", &format!("fuzz_{target}"), "--"]);
-    command.args(["--seconds", &seconds.to_string(), "--seed", &seed.to_string()]);
+    let [seconds, cases, seed] = [seconds, cases, seed].map(|number| number.to_string());
+    command.args(["--seconds", &seconds, "--cases", &cases, "--seed", &seed]);
     workspace::run(&mut command)
 }

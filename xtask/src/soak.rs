@@ -45,7 +45,7 @@ fn tests(workspace: &Workspace, options: &Options) -> Result<()> {
 fn fuzz_all(workspace: &Workspace, options: &Options) -> Result<()> {
     let seconds = options.minutes * 60 / fuzz::TARGETS.len() as u64;
     for target in fuzz::TARGETS {
-        fuzz::fuzz(workspace, target, seconds, options.seed)?;
+        fuzz::fuzz(workspace, target, seconds, u64::MAX, options.seed)?;
     }
     Ok(())
 }

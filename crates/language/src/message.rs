@@ -18,7 +18,7 @@ pub mod field {
 
 #[inline(always)]
 pub fn name(heap: &Heap, message: Handle) -> Symbol {
-    heap.record(message)[field::NAME].as_handle().unwrap_or(Handle(0))
+    heap.record(message).get(field::NAME).and_then(|name| name.as_handle()).unwrap_or(Handle(0))
 }
 
 #[inline(always)]

@@ -231,3 +231,25 @@ fn a_value_is_what_the_embedder_keeps() {
     vm.collect();
     assert_eq!(vm.heap().list(kept.as_handle().unwrap()).map(<[Value]>::len), Some(3));
 }
+
+/// Found by attack: primitives under another name, without data, or on receivers that they are not made for.
+#[test]
+fn primitives_out_of_place_raise() {
+    for source in [
+        "o := Object clone; o f := Number getSlot(\"repeat\"); try(o f(1)) error",
+        "try(CFunction performOn(1)) error",
+        "try(EvalFrame clone description) error",
+        "try(EvalFrame description) error",
+    ] {
+        let mut vm = vm();
+        vm.evaluate(source, "test").expect("the exception is caught");
+    }
+}
+
+/// A loop under another name is that loop still.
+#[test]
+fn a_loop_may_have_another_name() {
+    let mut vm = vm();
+    let source = "Number times := Number getSlot(\"repeat\"); n := 0; 3 times(i, n = n + i); 2 times(n = n + 10); n";
+    assert_eq!(vm.evaluate(source, "test").expect("it counts"), Value::number(23.0));
+}

@@ -17,7 +17,7 @@ fn main() -> ExitCode {
     match std::panic::catch_unwind(|| cli.run()) {
         Ok(Ok(code)) => code,
         Ok(Err(error)) => {
-            eprintln!("error: {error:#}");
+            report::say(&format!("error: {error:#}"));
             ExitCode::FAILURE
         }
         Err(_) => ExitCode::from(session::exit_code::INTERNAL),
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
 fn install_panic_message() {
     let default = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
-        eprintln!("internal error: telos has a bug, the program may be right. Please report this with the program.");
+        report::say("internal error: telos has a bug, the program may be right. Please report this with the program.");
         default(panic);
     }));
 }

@@ -16,8 +16,13 @@ pub fn show(session: &mut Session, failure: &Failure, color: Color) {
     session.output.flush();
     let text = render(session, failure, color.on_stderr());
     if !text.is_empty() {
-        eprintln!("{text}");
+        say(&text);
     }
+}
+
+/// Writes a line to standard error. Where nobody reads it, there is nobody to complain to.
+pub fn say(text: &str) {
+    let _ = std::io::Write::write_all(&mut std::io::stderr(), format!("{text}\n").as_bytes());
 }
 
 /// A failure as text; nothing for one that needs no words.

@@ -173,7 +173,10 @@ impl Session {
                     has_timed_out.store(true, Ordering::SeqCst);
                     interrupt.set();
                     if waiting.recv_timeout(GRACE) == Err(RecvTimeoutError::Timeout) {
-                        eprintln!("error: timed out after {} s, while waiting for the system", timeout.as_secs_f64());
+                        let seconds = timeout.as_secs_f64();
+                        crate::report::say(&format!(
+                            "error: timed out after {seconds} s, while waiting for the system"
+                        ));
                         std::process::exit(exit_code::TIMEOUT.into());
                     }
                 });

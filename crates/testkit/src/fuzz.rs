@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 
 const SHRINK_MOST: Duration = Duration::from_secs(30);
 
-/// The command line of every target: `--seconds N --seed S`, `--one` for a single case, `--input FILE` for one's own.
+/// The command line of every target: `--seconds N --cases C --seed S`, `--one` for a single case, `--input FILE` for one's own.
 pub struct Options {
     seconds: u64,
+    cases: u64,
     seed: u64,
     one: bool,
     input: Option<String>,
@@ -25,7 +26,13 @@ impl Options {
         let file = arguments.iter().position(|argument| argument == "--input").and_then(|at| arguments.get(at + 1));
         let input = file.map(|file| std::fs::read_to_string(file).expect("the input is a text file"));
         let one = arguments.iter().any(|argument| argument == "--one");
-        Options { seconds: number("--seconds", 60), seed: number("--seed", 1), one, input }
+        Options {
+            seconds: number("--seconds", 60),
+            cases: number("--cases", u64::MAX),
+            seed: number("--seed", 1),
+            one,
+            input,
+        }
     }
 }
 
@@ -46,7 +53,8 @@ pub fn run(generate: impl Fn(u64) -> String, check: impl Fn(&str) -> Result<(), 
         };
     }
     let (start, mut cases) = (Instant::now(), 0u64);
-    while start.elapsed() < Duration::from_secs(options.seconds) && !(options.one && cases > 0) {
+    let most = if options.one { 1 } else { options.cases };
+    while start.elapsed() < Duration::from_secs(options.seconds) && cases < most {
         // Seeds of runs that begin at neighbouring numbers shall not overlap.
         let seed =
             if options.one { options.seed } else { options.seed.wrapping_mul(1_000_000_007).wrapping_add(cases) };

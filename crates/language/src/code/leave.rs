@@ -224,6 +224,12 @@ impl Vm {
         }
     }
 
+    /// Whether a callee is `Block call`, sent to a block.
+    fn calls_block(&self, callee: Handle, target: Value) -> bool {
+        matches!(self.heap.object(callee).data(), Data::Primitive(index) if self.primitives[*index as usize].calls_block)
+            && self.kind_of(target) == ObjectKind::Block
+    }
+
     /// The tree frame of a context, its values appended; or the value that is on its way.
     fn frame_of(
         &mut self,
@@ -264,6 +270,16 @@ impl Vm {
                 let mut frame = Frame::chain(*message, locals, locals, base);
                 frame.target = target;
                 if let Some(found) = self.found_for(*message, target, callee)
+                    && let Some(callee) = found.value.as_handle()
+                    && self.calls_block(callee, found.target)
+                {
+                    // As `Block call` does it: the block is what is called, with the sender for its target.
+                    frame.phase = Phase::Argument;
+                    frame.callee = self.handle_of(found.target);
+                    frame.holder = self.handle_of(locals);
+                    values.push(locals);
+                    values.extend(done.iter().map(|source| value_of(self, source)));
+                } else if let Some(found) = self.found_for(*message, target, callee)
                     && let Some(callee) = found.value.as_handle()
                 {
                     frame.phase = Phase::Argument;

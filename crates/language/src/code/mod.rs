@@ -24,6 +24,7 @@ pub mod state;
 
 use crate::block::field;
 use crate::machine::frame::{Frame, Kind};
+use crate::message;
 use crate::primitives::Args;
 use crate::vm::Vm;
 use instruction::Instruction;
@@ -249,7 +250,11 @@ impl Vm {
     }
 
     /// Runs a loop as code, on behalf of the chain on top. False if the primitive itself has to do it.
-    pub(crate) fn push_loop(&mut self, args: &Args) -> bool {
+    pub(crate) fn push_loop(&mut self, args: &Args, name: &str) -> bool {
+        // Under another name the message would be compiled as something else.
+        if self.heap.symbol_text(message::name(&self.heap, args.message)) != name {
+            return false;
+        }
         if args.locals.as_handle().is_none_or(|handle| self.is_watched(handle))
             || self.top().kind != Kind::Chain
             || self.top().message != args.message

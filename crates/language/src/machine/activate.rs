@@ -17,7 +17,8 @@ impl Vm {
                 let function = self.primitives[*index as usize].function.clone();
                 function.call(self, args)
             }
-            _ => self.activate_block(callee, args),
+            Data::Record(_) if self.heap.kind(callee) == Kind::Block => self.activate_block(callee, args),
+            _ => Err(self.raise("only a Block or a CFunction that does something can be called")),
         }
     }
 

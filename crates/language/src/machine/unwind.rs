@@ -123,7 +123,7 @@ impl Vm {
             };
             // A chain of one message stands for the innermost of the frame beneath it.
             if frames.get(index + 1).is_some_and(|above| above.flags & frame_flag::SINGLE != 0) {
-                messages.drain(..1);
+                messages.drain(..messages.len().min(1));
             }
             messages
         };

@@ -91,7 +91,7 @@ pub fn step_if(vm: &mut Vm, condition: Value) -> Outcome {
 fn begin_while(vm: &mut Vm, args: Args) -> Outcome {
     let condition = args.argument(vm, 0)?;
     args.argument(vm, 1)?;
-    if args.target == args.locals && vm.push_loop(&args) {
+    if args.target == args.locals && vm.push_loop(&args, "while") {
         return Err(Signal::Entered);
     }
     vm.push_native(Native::While, &args);
@@ -119,7 +119,7 @@ pub fn step_while(vm: &mut Vm, value: Value) -> Outcome {
 
 fn begin_loop(vm: &mut Vm, args: Args) -> Outcome {
     let body = args.argument(vm, 0)?;
-    if args.target == args.locals && vm.push_loop(&args) {
+    if args.target == args.locals && vm.push_loop(&args, "loop") {
         return Err(Signal::Entered);
     }
     vm.push_native(Native::Loop, &args);
@@ -142,7 +142,7 @@ fn begin_for(vm: &mut Vm, args: Args) -> Outcome {
     if args.message_count(vm) < 4 {
         return Err(vm.raise("'for' requires a counter, a start, an end and a body, and takes a step before the body"));
     }
-    if args.target == args.locals && vm.push_loop(&args) {
+    if args.target == args.locals && vm.push_loop(&args, "for") {
         return Err(Signal::Entered);
     }
     vm.push_native(Native::For, &args);

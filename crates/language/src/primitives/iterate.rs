@@ -20,7 +20,10 @@ const WANTED: usize = 1;
 
 fn begin_repeat(vm: &mut Vm, args: Args) -> Outcome {
     args.argument(vm, 0)?;
-    if args.message_count(vm) <= 2 && vm.push_loop(&args) {
+    if vm.number_of(args.target).is_none() {
+        return Err(args.wrong_receiver(vm, Kind::Number));
+    }
+    if args.message_count(vm) <= 2 && vm.push_loop(&args, "repeat") {
         return Err(Signal::Entered);
     }
     let wanted = vm.number_of(args.target).unwrap_or(0.0);
@@ -60,7 +63,7 @@ fn begin_foreach(vm: &mut Vm, args: Args, backwards: bool) -> Outcome {
         return Err(refuse(vm, &args, "requires at least two arguments: reverseForeach(index, value, message)"));
     }
     let is_list = args.target.as_handle().is_some_and(|handle| vm.heap.list(handle).is_some());
-    if !backwards && is_list && matches!(args.message_count(vm), 2 | 3) && vm.push_loop(&args) {
+    if !backwards && is_list && matches!(args.message_count(vm), 2 | 3) && vm.push_loop(&args, "foreach") {
         return Err(Signal::Entered);
     }
     let keys = keys_of(vm, args.target)?;

@@ -2,6 +2,8 @@
 
 /// Small programs, and regressions with the story of each.
 pub const SNIPPETS: &[&str] = &[
+    // Found by fuzzing: a frame that left its code among the arguments of a called block evaluated them twice.
+    "a := 1; m := method(x, (for(a, (f := block(v, x); f call(self a)), 7, 6))); trace(m(5))",
     // Fuel and state where branches meet.
     "m := method(x, y := if(x > 1, x + 1, x); z := if(y, (y), 3); trace(y, z); z); m(1); m(2); m(nil)",
     "m := method(x, if(x, (x + 1), (x := 5)); if(x == 5, 1); if(nil, 1, 2) + 3); trace(m(1), m(nil))",

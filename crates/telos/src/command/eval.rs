@@ -31,7 +31,7 @@ pub struct Eval {
     json: bool,
 
     /// Io expressions
-    #[arg(required = true, value_name = "EXPRESSION", allow_hyphen_values = true)]
+    #[arg(required = true, value_name = "EXPRESSION")]
     expressions: Vec<String>,
 }
 
