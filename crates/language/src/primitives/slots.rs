@@ -119,7 +119,7 @@ fn update_local_slot(vm: &mut Vm, args: Args) -> Outcome {
     let name = args.symbol(vm, 0)?;
     let mut args = args.reified()?;
     while let Some(handle) = args.target.as_handle()
-        && vm.heap.kind(handle) == Kind::Locals
+        && updates_as_locals(vm, handle)
     {
         if vm.heap.find(handle, name).is_some() {
             let value = args.value(vm, 1);
@@ -140,6 +140,12 @@ fn update_local_slot(vm: &mut Vm, args: Args) -> Outcome {
         }
         _ => update_slot(vm, args),
     }
+}
+
+/// Locals, and what has them among its protos and so this primitive from them, as the context of a `map`.
+fn updates_as_locals(vm: &mut Vm, handle: Handle) -> bool {
+    let of_locals = vm.heap.own_slot(vm.protos.locals, vm.names.update_slot);
+    vm.heap.kind(handle) == Kind::Locals || vm.heap.get_slot(handle, vm.names.update_slot) == of_locals
 }
 
 fn own_update_slot(vm: &Vm) -> Value {
