@@ -13,7 +13,7 @@ pub struct Options {
     #[arg(long, default_value_t = 60)]
     fuzz_seconds: u64,
     /// At most so many cases of each, so that the sample is the same on a fast machine
-    #[arg(long, default_value_t = 1500)]
+    #[arg(long, default_value_t = 600)]
     fuzz_cases: u64,
     /// Seed of the sampled checks; printed, so that a failure can be run again
     #[arg(long, default_value_t = 1)]

@@ -118,9 +118,9 @@ fn update_slot(vm: &mut Vm, args: Args) -> Outcome {
 fn update_local_slot(vm: &mut Vm, args: Args) -> Outcome {
     let name = args.symbol(vm, 0)?;
     let mut args = args.reified()?;
-    while let Some(handle) = args.target.as_handle()
-        && updates_as_locals(vm, handle)
-    {
+    // Bounded, because `self` slots may form a ring.
+    for _ in 0..SCOPES_MAX {
+        let Some(handle) = args.target.as_handle().filter(|&handle| acts_as_locals(vm, handle)) else { break };
         if vm.heap.find(handle, name).is_some() {
             let value = args.value(vm, 1);
             vm.put_slot(handle, name, value);
@@ -142,10 +142,17 @@ fn update_local_slot(vm: &mut Vm, args: Args) -> Outcome {
     }
 }
 
-/// Locals, and what has them among its protos and so this primitive from them, as the context of a `map`.
-fn updates_as_locals(vm: &mut Vm, handle: Handle) -> bool {
-    let of_locals = vm.heap.own_slot(vm.protos.locals, vm.names.update_slot);
-    vm.heap.kind(handle) == Kind::Locals || vm.heap.get_slot(handle, vm.names.update_slot) == of_locals
+/// Blocks in blocks that an assignment looks through.
+const SCOPES_MAX: usize = 100_000;
+
+/// Locals, and what inherits from them: the context that `select` and its like evaluate their message in.
+fn acts_as_locals(vm: &mut Vm, handle: Handle) -> bool {
+    if vm.heap.kind(handle) == Kind::Locals {
+        return true;
+    }
+    let update_slot = vm.names.update_slot;
+    let meant = vm.heap.get_slot(handle, update_slot);
+    meant.is_some() && meant == vm.heap.own_slot(vm.protos.locals, update_slot)
 }
 
 fn own_update_slot(vm: &Vm) -> Value {
