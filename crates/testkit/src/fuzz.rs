@@ -42,6 +42,8 @@ pub fn run(generate: impl Fn(u64) -> String, check: impl Fn(&str) -> Result<(), 
     // Findings are printed by us, once; shrinking would print hundreds.
     std::panic::set_hook(Box::new(|_| {}));
     if let Some(input) = options.input {
+        // Choices that go with the seed are made as they were for the case.
+        generate(options.seed);
         return match guarded(&check, &input) {
             Ok(()) => ExitCode::SUCCESS,
             Err(why) => {

@@ -145,7 +145,10 @@ pub fn difference(tree: &Run, other: &Run) -> Option<String> {
         let same = tree.output.lines().zip(other.output.lines()).take_while(|(one, other)| one == other).count();
         let rest = |text: &str| text.lines().skip(same).take(4).collect::<Vec<_>>().join("\n    ");
         let (one, two) = (rest(&tree.output), rest(&other.output));
-        return Some(format!("after {same} lines the tree printed\n    {one}\nthe other\n    {two}"));
+        let (first, second) = (&tree.result, &other.result);
+        return Some(format!(
+            "after {same} lines the tree printed\n    {one}\nand answered {first}\nthe other\n    {two}\nand {second}"
+        ));
     }
     if tree.result != other.result {
         return Some(format!("the tree answered\n  {}\nthe other\n  {}", tree.result, other.result));
