@@ -5,7 +5,7 @@ use super::site::{Callee, Known, Site};
 use crate::block::field;
 use crate::machine::evaluate::Found;
 use crate::machine::frame::{Frame, Kind, Phase, frame_flag};
-use crate::primitives::{Args, Eagerness};
+use crate::primitives::{Args, Eagerness, Role};
 use crate::signal::{Outcome, Signal};
 use crate::vm::Vm;
 use object::{Data, Handle, Kind as ObjectKind, Symbol, Value, flag};
@@ -130,18 +130,17 @@ impl Vm {
         let known = match (object.kind(), object.data()) {
             (ObjectKind::Primitive, Data::Primitive(index)) => {
                 let primitive = &self.primitives[*index as usize];
-                let quick = primitive.quick;
-                let (eagerness, calls_block) = (primitive.eagerness, primitive.calls_block);
-                let calls_block = calls_block
+                let (eagerness, role) = (primitive.eagerness, primitive.role);
+                let calls_block = matches!(role, Role::CallsBlock)
                     && self.kind_of(found.target) == ObjectKind::Block
                     && self.callable_block(self.handle_of(found.target), count).is_some();
                 if !calls_block && (eagerness == Eagerness::Lazy || count > eagerness.most()) {
                     return Answer::Tree;
                 }
-                match quick {
+                match role {
                     _ if calls_block => Callee::CallBlock,
-                    Some(quick) => Callee::Quick(quick),
-                    None => Callee::Primitive,
+                    Role::Quick(quick) => Callee::Quick(quick),
+                    _ => Callee::Primitive,
                 }
             }
             (ObjectKind::Block, Data::Record(fields)) => {
@@ -405,12 +404,6 @@ impl Vm {
         }
         self.put_slot(handle, name, value);
         None
-    }
-
-    /// Whether a value answers a name with the primitive that Object or Locals had for it at first.
-    fn means_built_in(&mut self, target: Value, name: Symbol) -> bool {
-        let found = self.look_up(target, name).and_then(|found| found.value.as_handle());
-        found.is_some_and(|handle| self.built_in.get(&name).is_some_and(|handles| handles.contains(&handle)))
     }
 
     /// Gives a loop's variable its value.

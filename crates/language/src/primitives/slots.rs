@@ -1,6 +1,6 @@
 //! Slots and protos: how a program reads and writes objects.
 
-use super::{ALL, Args, LAZY, NONE, ONE, Plain, Row, TWO, refuse};
+use super::{ALL, Args, LAZY, NONE, ONE, Row, TWO, refuse};
 use crate::message;
 use crate::signal::{Outcome, Signal};
 use crate::vm::Vm;
@@ -50,9 +50,6 @@ pub const TABLE: &[Row] = &[
 
 /// What Locals do differently: they hand on to their `self`.
 pub const LOCALS_TABLE: &[Row] = &[("updateSlot", TWO, update_local_slot), ("forward", LAZY, forward_to_self)];
-
-/// Those that assign: a stop on its way out still lets them finish.
-pub const ASSIGNMENTS: &[Plain] = &[set_slot, set_slot_with_type, update_slot, update_local_slot];
 
 /// The receiver as an object that can have slots of its own.
 fn owner(vm: &mut Vm, args: &Args) -> Result<Handle, Signal> {
