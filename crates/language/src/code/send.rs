@@ -5,6 +5,7 @@ use super::site::{Callee, Known, Site};
 use crate::block::field;
 use crate::machine::evaluate::Found;
 use crate::machine::frame::{Frame, Kind, Phase, frame_flag};
+use crate::machine::scopes::Scopes;
 use crate::primitives::{Args, Eagerness, Role};
 use crate::signal::{Outcome, Signal};
 use crate::vm::Vm;
@@ -387,16 +388,16 @@ impl Vm {
         target: Value,
         value: Value,
     ) -> Option<Outcome> {
-        let mut target = target;
-        while let Some(handle) = target.as_handle()
+        let mut scopes = Scopes::from(target);
+        while let Some(handle) = scopes.here.as_handle()
             && self.heap.kind(handle) == ObjectKind::Locals
             && self.heap.find(handle, name).is_none()
         {
-            match self.heap.own_slot(handle, self.names.self_) {
-                Some(next) if next != target => target = next,
-                _ => return Some(self.leave_code(instruction)),
+            if !scopes.advance(self) {
+                return Some(self.leave_code(instruction));
             }
         }
+        let target = scopes.here;
         let Some(handle) = target.as_handle() else { return Some(self.leave_code(instruction)) };
         let is_found = self.heap.find(handle, name).is_some();
         if !is_found || self.has_meaning(handle, name) || !self.means_built_in(target, self.names.update_slot) {

@@ -16,6 +16,8 @@ pub(crate) enum Role {
     BuiltIn,
     /// The same, and a stop on its way out still lets it assign its last argument.
     Assigns,
+    /// `Locals forward`, which only hands on to the `self` slot.
+    HandsOn,
 }
 
 /// Gives primitives their roles.
@@ -25,6 +27,7 @@ pub(super) fn install(vm: &mut Vm) {
         ["", "if", "while", "loop", "for"].into_iter().for_each(|name| set(vm, holder, name, Role::BuiltIn));
         ["setSlot", "updateSlot", "setSlotWithType"].into_iter().for_each(|name| set(vm, holder, name, Role::Assigns));
     }
+    set(vm, protos.locals, "forward", Role::HandsOn);
     set(vm, protos.block, "call", Role::CallsBlock);
     let forms: &[(Handle, &str, Quick)] = &[
         (protos.object, "clone", quick::clone),
