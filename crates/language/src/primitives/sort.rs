@@ -5,6 +5,7 @@ use crate::machine::frame::Native;
 use crate::signal::{Outcome, Signal};
 use crate::vm::Vm;
 use object::{Kind, Value};
+use std::cmp::Ordering;
 
 pub const TABLE: &[Row] = &[("sortInPlace", LAZY, sort_in_place), ("sortInPlaceBy", ONE, begin_sort_by)];
 
@@ -17,22 +18,68 @@ fn charge_for(vm: &mut Vm, count: usize) -> Result<(), Signal> {
 fn sort_in_place(vm: &mut Vm, args: Args) -> Outcome {
     let list = args.receiver(vm, Kind::List)?;
     if args.message_count(vm) > 0 {
-        return super::list::sort_by_message(vm, args);
+        return sort_by_message(vm, args);
     }
     let mut values = vm.heap.list(list).unwrap_or_default().to_vec();
     charge_for(vm, values.len())?;
-    let mut failure = None;
-    values.sort_by(|&left, &right| {
-        vm.compare(left, right).unwrap_or_else(|signal| {
-            failure.get_or_insert(signal);
-            std::cmp::Ordering::Equal
-        })
-    });
-    if let Some(signal) = failure {
-        return Err(signal);
+    if !sort_numbers(&mut values) {
+        values = sort_values(vm, values)?;
     }
     vm.heap.list_edit(list, |items| items.copy_from_slice(&values));
     Ok(args.target)
+}
+
+/// Sorts what is all plain numbers, and says whether it was. What is not a number has no place among them.
+fn sort_numbers(values: &mut [Value]) -> bool {
+    let are_numbers = values.iter().all(|value| value.as_number().is_some_and(|number| !number.is_nan()));
+    if are_numbers {
+        let number = |value: &Value| value.as_number().unwrap_or_default();
+        values.sort_by(|left, right| number(left).partial_cmp(&number(right)).unwrap_or(Ordering::Equal));
+    }
+    are_numbers
+}
+
+/// This many items are sorted by insertion before they are merged.
+const RUN: usize = 16;
+
+/// A stable merge sort by the built-in order. Our own, because the standard library's panics where an order contradicts
+/// itself, as that of numbers does that are not numbers, and because this one stops when the fuel does.
+fn sort_values(vm: &mut Vm, mut values: Vec<Value>) -> Result<Vec<Value>, Signal> {
+    for run in values.chunks_mut(RUN) {
+        for end in 1..run.len() {
+            let mut at = end;
+            while at > 0 && vm.compare(run[at - 1], run[at])?.is_gt() {
+                run.swap(at - 1, at);
+                at -= 1;
+            }
+        }
+    }
+    let mut width = RUN;
+    let mut merged = Vec::with_capacity(values.len());
+    while width < values.len() {
+        merged.clear();
+        for pair in values.chunks(width * 2) {
+            let (mut left, mut right) = pair.split_at(width.min(pair.len()));
+            while let (Some(&first), Some(&other)) = (left.first(), right.first()) {
+                let takes_left = vm.compare(first, other)?.is_le();
+                let from = if takes_left { &mut left } else { &mut right };
+                merged.push(from[0]);
+                *from = &from[1..];
+            }
+            merged.extend_from_slice(left);
+            merged.extend_from_slice(right);
+        }
+        std::mem::swap(&mut values, &mut merged);
+        width *= 2;
+    }
+    Ok(values)
+}
+
+/// sortInPlace(message): by what each item answers to the message. Written in Io; see the library.
+fn sort_by_message(vm: &mut Vm, args: Args) -> Outcome {
+    let name = vm.heap.intern("sortInPlaceByKeyMessage");
+    let argument = args.argument(vm, 0)?;
+    vm.send_values(args.target, name, &[Value::object(argument)], args.locals)
 }
 
 // The state of a merge sort from the bottom up: the run length, where in the source it merges, the two runs' cursors,
