@@ -9,8 +9,7 @@ const LEAST_LIKENESS: f64 = 0.7;
 pub fn for_exception(vm: &mut Vm, exception: &Exception) -> Option<String> {
     if let Some(what) = exception.message.strip_prefix("this machine was given no ") {
         return Some(match what {
-            "system" => "start it without --no-host".to_string(),
-            "clock" | "files" | "environment" | "processes" | "randomness" => {
+            "clock" | "files" | "environment" | "processes" | "randomness" | "system" => {
                 format!("start it without --no-host and without --deny {what}")
             }
             _ => return None,
