@@ -23,6 +23,12 @@ Exception do(
     //doc Exception originalCall Returns the call that is to blame, if raiseFrom named one.
     originalCall ::= nil
 
+    //doc Exception unknownMessage Returns the name of the message that nobody answered, if that is what went wrong.
+    unknownMessage ::= nil
+
+    //doc Exception unknownTarget Returns who did not answer it.
+    unknownTarget ::= nil
+
     //doc Exception stackMessages Returns a list of the messages under way at the time of raising, innermost first, or nil.
     stackMessages ::= nil
 
@@ -47,6 +53,15 @@ Exception do(
     //doc Exception raiseFrom(call, error, nestedException) Same as raise, blaming the given call: the stack is shown from there on.
     raiseFrom := method(originalCall, error, nestedException,
         self withError(error, nestedException) setOriginalCall(originalCall) rawRaise
+    )
+
+    // For a message that nobody answered.
+    raiseUnknown := method(originalCall,
+        receiver := originalCall target
+        name := originalCall message name
+        exception := self withError(getSlot("receiver") type .. " does not respond to '" .. name .. "'")
+        exception setSlot("unknownTarget", getSlot("receiver"))
+        exception setOriginalCall(originalCall) setUnknownMessage(name) rawRaise
     )
 
     withError := method(error, nestedException,

@@ -86,10 +86,7 @@ Importer := Object clone do(
         ,
             nil
         )
-        if(importer isNil,
-            receiver := originalCall target
-            Exception raiseFrom(originalCall, getSlot("receiver") type .. " does not respond to '" .. name .. "'")
-        )
+        if(importer isNil, Exception raiseUnknown(originalCall))
         if(Lobby hasSlot(name) not,
             Exception raiseFrom(originalCall, "Importer slot '" .. name .. "' missing after " .. importer importsFrom .. " load")
         )

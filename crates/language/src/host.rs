@@ -78,7 +78,10 @@ impl Vm {
 
     /// Gives an object a method that says which capability the machine lacks.
     pub fn withhold(&mut self, object: Value, name: &str, what: &'static str) {
-        let refuse = move |vm: &mut Vm, _| Err(vm.raise(format!("this machine was given no {what}")));
+        let refuse = move |vm: &mut Vm, _| {
+            let slots = [("withheldCapability", vm.symbol(what))];
+            Err(vm.raise_with(format!("this machine was given no {what}"), &slots))
+        };
         self.define(object, name, LAZY, Function::Shared(std::rc::Rc::new(refuse)));
     }
 }

@@ -10,12 +10,9 @@ use object::{Handle, Kind, Value};
 #[derive(Debug, Clone)]
 pub struct Unknown {
     pub name: String,
-    /// Who was asked; a prototype of the same type where the object itself is not known any more.
+    /// Who was asked.
     pub target: Value,
 }
-
-/// The words of an exception for a message that nobody answered, before and after the message's name.
-const UNKNOWN: (&str, &str) = (" does not respond to '", "'");
 
 impl Vm {
     /// The names of the slots that an object finds, its own first and each once.
@@ -40,14 +37,9 @@ impl Vm {
 
     /// Which message nobody answered, if that is what an exception is about.
     pub fn unknown_message(&mut self, exception: &Exception) -> Option<Unknown> {
-        let (type_name, name) = exception.message.split_once(UNKNOWN.0)?;
-        let name = name.strip_suffix(UNKNOWN.1)?.to_string();
-        let original = self.blamed_call(exception.value).map(|blamed| self.heap.record(blamed)[call::TARGET]);
-        let target = match original {
-            Some(target) => target,
-            None => self.get_slot(self.lobby(), type_name)?,
-        };
-        Some(Unknown { name, target })
+        let name = self.get_slot(exception.value, "unknownMessage")?;
+        let target = self.get_slot(exception.value, "unknownTarget")?;
+        Some(Unknown { name: self.text_of(name)?, target })
     }
 
     /// The call that an exception was raised on behalf of.

@@ -1,18 +1,16 @@
 //! The standard library that is written in Io, and the order in which it is loaded.
 
 use crate::vm::Vm;
-use object::{Data, Kind, Value};
 
 macro_rules! files {
     ($($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../../../stdlib/", $name)))),*]
+        &[$((concat!("library:", $name), include_str!(concat!("../../../stdlib/", $name)))),*]
     };
 }
 
-type Files = &'static [(&'static str, &'static str)];
-
-/// Each file with its name, in load order: a file may use what the ones before it define while it is loaded.
-const FILES: Files = files![
+/// Each file with its label, in load order: a file may use what the ones before it define while it is loaded. The labels
+/// are no file names, so that a program's own List.io is not taken for the library's.
+const FILES: &[(&str, &str)] = files![
     "Object.io",
     "Sequence.io",
     "Block.io",
@@ -32,44 +30,23 @@ const FILES: Files = files![
     "System.io",
     "UnitTest.io",
     "Importer.io",
+    "Date.io",
+    "File.io",
+    "Directory.io",
 ];
-
-/// The part of the library that is about what the host hands in: each file is loaded if the prototype is there.
-const HOST_FILES: &[(&str, Files)] =
-    &[("Date", files!["Date.io"]), ("File", files!["File.io"]), ("Directory", files!["Directory.io"])];
-
-/// Prototypes that the library fills and nothing makes before.
-const PROTOTYPES: &[&str] = &["Error", "Random", "Regex", "System"];
 
 /// The files of the library, each with the label that its messages have.
 pub fn sources() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let host = HOST_FILES.iter().flat_map(|(_, files)| files.iter());
-    FILES.iter().chain(host).copied()
+    FILES.iter().copied()
 }
 
 /// Evaluates the library in Core. The library is part of this crate, so an error in it is ours.
 pub fn load(vm: &mut Vm) {
+    // The library fills it, and nothing made it before.
+    vm.prototype("Error");
     let core = vm.core();
-    for name in PROTOTYPES {
-        if vm.get_slot(core, name).is_none() {
-            let prototype = Value::object(vm.heap.clone_of(vm.protos.object, Kind::Object, Data::None));
-            let type_name = vm.symbol(name);
-            vm.set_slot(prototype, "type", type_name);
-            vm.set_slot(core, name, prototype);
-        }
-    }
-    load_files(vm, FILES);
-    for (prototype, files) in HOST_FILES {
-        if vm.get_slot(core, prototype).is_some() {
-            load_files(vm, files);
-        }
-    }
-}
-
-fn load_files(vm: &mut Vm, files: Files) {
-    for (name, source) in files {
-        let core = vm.core();
-        if let Err(error) = vm.evaluate_in(core, source, name) {
+    for (label, source) in FILES {
+        if let Err(error) = vm.evaluate_in(core, source, label) {
             panic!("the standard library does not load: {error}");
         }
     }

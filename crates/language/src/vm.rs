@@ -319,9 +319,18 @@ impl Vm {
     /// An exception with this text, on its way to the nearest handler.
     #[cold]
     pub fn raise(&mut self, text: impl AsRef<str>) -> Signal {
+        self.raise_with(text, &[])
+    }
+
+    /// The same, with slots that say what the text says, for programs and tools that want to know.
+    #[cold]
+    pub fn raise_with(&mut self, text: impl AsRef<str>, slots: &[(&str, Value)]) -> Signal {
         let error = self.symbol(text.as_ref());
         let exception = self.heap.clone_of(self.protos.exception, Kind::Object, Data::None);
         self.heap.set_slot(exception, self.names.error, error);
+        for &(name, value) in slots {
+            self.set_slot(Value::object(exception), name, value);
+        }
         self.raise_object(exception)
     }
 

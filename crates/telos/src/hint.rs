@@ -7,16 +7,15 @@ const LEAST_LIKENESS: f64 = 0.7;
 
 /// A line of help for an exception, if there is one that helps.
 pub fn for_exception(vm: &mut Vm, exception: &Exception) -> Option<String> {
-    if let Some(what) = exception.message.strip_prefix("this machine was given no ") {
-        return Some(match what {
+    if let Some(what) = text_in(vm, exception, "withheldCapability") {
+        return Some(match what.as_str() {
             "clock" | "files" | "environment" | "processes" | "randomness" | "system" => {
                 format!("start it without --no-host and without --deny {what}")
             }
             _ => return None,
         });
     }
-    if exception.message.starts_with("Slot ") && exception.message.contains("Must define slot using :=") {
-        let name = exception.message.split(' ').nth(1).unwrap_or("x");
+    if let Some(name) = text_in(vm, exception, "missingSlot") {
         return Some(format!("\"{name} := …\" makes the slot, \"=\" only changes one that is there"));
     }
     let unknown = vm.unknown_message(exception)?;
@@ -24,6 +23,12 @@ pub fn for_exception(vm: &mut Vm, exception: &Exception) -> Option<String> {
     // A name that was meant for somebody else is often one of the Lobby's.
     names.extend(vm.visible_names(vm.lobby()));
     nearest(&unknown.name, &names).map(|name| format!("did you mean '{name}'?"))
+}
+
+/// The text in a slot of an exception.
+fn text_in(vm: &mut Vm, exception: &Exception, slot: &str) -> Option<String> {
+    let value = vm.get_slot(exception.value, slot)?;
+    vm.text_of(value)
 }
 
 /// The name that is most like what was written. Earlier names win over later ones.

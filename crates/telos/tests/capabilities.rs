@@ -1,8 +1,8 @@
 //! What programs can do with the host, and what they are told when they may not.
 
-mod common;
+mod launch;
 
-use common::{eval, telos, telos_in, write};
+use launch::{eval, telos, telos_in, write};
 use std::path::Path;
 use tempfile::tempdir;
 
@@ -109,7 +109,7 @@ fn dates_know_the_calendar() {
 #[test]
 fn the_local_zone_is_the_host_s() {
     let mut command =
-        common::command(Path::new("."), &["eval", "Date clone fromNumber(1247659200) asString(\"%H %Z\")"]);
+        launch::command(Path::new("."), &["eval", "Date clone fromNumber(1247659200) asString(\"%H %Z\")"]);
     let ended = command.env("TZ", "Europe/Berlin").output().unwrap();
     let text = String::from_utf8_lossy(&ended.stdout).into_owned();
     // A machine without zone files knows UTC only.

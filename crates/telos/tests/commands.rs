@@ -1,8 +1,8 @@
 //! `eval`, `fmt`, `repl`, `completions` and `demo`.
 
-mod common;
+mod launch;
 
-use common::{eval, telos, telos_in, write};
+use launch::{eval, telos, telos_in, write};
 use tempfile::tempdir;
 
 #[test]

@@ -1,8 +1,8 @@
 //! Runs the golden scripts that need a host through the real binary: `language` itself has none to give them.
 
-mod common;
+mod launch;
 
-use common::telos_in;
+use launch::telos_in;
 use std::fs;
 use std::path::Path;
 

@@ -1,8 +1,8 @@
 //! What a user reads when something went wrong.
 
-mod common;
+mod launch;
 
-use common::{eval, telos, telos_in, write};
+use launch::{eval, telos, telos_in, write};
 use tempfile::tempdir;
 
 #[test]
@@ -27,6 +27,19 @@ stack:
     buy      shop.io:5:1
 "
     );
+}
+
+/// Found by review: the library was known by its file names, so that what happened in a program's own Exception.io was
+/// taken for the library's way of raising and left out.
+#[test]
+fn a_file_named_as_one_of_the_library_s_keeps_its_place() {
+    for name in ["Exception.io", "List.io"] {
+        let directory = tempdir().unwrap();
+        write(directory.path(), name, "outer := method(inner)\ninner := method(Exception raise(\"no\"))\nouter\n");
+        let ran = telos_in(directory.path(), &["run", name], "");
+        assert!(ran.errors.contains(&format!("--> {name}:2:27")), "{ran:?}");
+        assert!(ran.errors.contains(&format!("outer  {name}:3:1")), "{ran:?}");
+    }
 }
 
 #[test]

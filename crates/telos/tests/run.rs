@@ -1,8 +1,8 @@
 //! `telos run`: arguments, exit codes, pipes, limits and input that is no program.
 
-mod common;
+mod launch;
 
-use common::{command, eval, telos, telos_in, write};
+use launch::{command, eval, telos, telos_in, write};
 use std::io::Read;
 use std::process::Stdio;
 use tempfile::tempdir;

@@ -305,9 +305,9 @@ impl Vm {
     }
 
     pub(crate) fn raise_not_found(&mut self, message: Handle, target: Value) -> Signal {
-        let name = message::name(&self.heap, message);
-        let name = self.heap.symbol_text(name).into_owned();
-        let type_name = self.type_name(target);
-        self.raise(format!("{type_name} does not respond to '{name}'"))
+        let symbol = message::name(&self.heap, message);
+        let name = self.heap.symbol_text(symbol).into_owned();
+        let text = format!("{} does not respond to '{name}'", self.type_name(target));
+        self.raise_with(text, &[("unknownMessage", Value::object(symbol)), ("unknownTarget", target)])
     }
 }
