@@ -1,5 +1,7 @@
 //! Blocks and calls as heap records: their fields. Owns both layouts.
 
+use object::{Handle, Value};
+
 /// Fields of a block record; the argument names follow.
 pub mod field {
     pub const MESSAGE: usize = 0;
@@ -18,4 +20,14 @@ pub mod call {
     pub const ACTIVATED: usize = 4;
     pub const COROUTINE: usize = 5;
     pub const STOP_STATUS: usize = 6;
+    pub const COUNT: usize = 7;
+}
+
+/// A block that is called: what was sent, to whom, and whose slot the block came from.
+#[derive(Clone, Copy)]
+pub struct Activation {
+    pub block: Handle,
+    pub target: Value,
+    pub message: Handle,
+    pub holder: Handle,
 }

@@ -1,5 +1,6 @@
 //! The prototypes that the machine itself clones, and the skeleton they hang on: Lobby, Protos, Core and Object.
 
+use crate::block::call;
 use crate::machine::frame::Suspended;
 use crate::names::Names;
 use object::{Data, Handle, Heap, Kind, Value};
@@ -78,7 +79,9 @@ impl Protos {
         let body = crate::message::with_name(heap, self.message, body, names.label_none);
         let block = [Value::object(body), nil, Value::FALSE];
         heap.set_data(self.block, Kind::Block, Data::Record(block.into_iter().collect()));
-        let call = [nil, nil, Value::object(self.message), nil, nil, nil, Value::object(self.normal)];
+        let mut call = [nil; call::COUNT];
+        call[call::MESSAGE] = Value::object(self.message);
+        call[call::STOP_STATUS] = Value::object(self.normal);
         heap.set_data(self.call, Kind::Call, Data::Record(call.into_iter().collect()));
     }
 

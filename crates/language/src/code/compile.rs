@@ -229,7 +229,6 @@ impl Compiler<'_> {
             registers: self.registers,
             body,
             messages: self.messages,
-            valid: Cell::new(true),
             used: Cell::new(true),
         }
     }

@@ -162,7 +162,6 @@ impl Compiler<'_> {
     }
 
     fn if_(&mut self, message: Handle, base: usize, wanted: bool) -> Compiled<Operand> {
-        let count = message::argument_count(self.heap(), message);
         let waiting = self.push_state(Context::Result { message }, self.parent);
         let condition = self.argument(message, 0);
         let condition = if self.is_pure(condition, 0) {
@@ -177,11 +176,11 @@ impl Compiler<'_> {
         }
         let otherwise = self.jump_unless(condition, base)?;
         let before = self.assigned.clone();
-        let first = self.branch(waiting, message, 1, count, Value::TRUE, base, wanted)?;
+        let first = self.branch(waiting, message, true, base, wanted)?;
         let end = if first == Operand::Dead { None } else { Some(self.emit(Op::Jump, 0, 0, 0, 0, Value::NIL)?) };
         let after_first = std::mem::replace(&mut self.assigned, before);
         self.land(&[otherwise]);
-        let second = self.branch(waiting, message, 2, count, Value::FALSE, base, wanted)?;
+        let second = self.branch(waiting, message, false, base, wanted)?;
         if let Some(end) = end {
             self.land(&[end]);
         }
@@ -196,18 +195,17 @@ impl Compiler<'_> {
     }
 
     /// One branch of an if; the condition's truth where the branch is missing.
-    #[allow(clippy::too_many_arguments)]
     fn branch(
         &mut self,
         waiting: StateId,
         message: Handle,
-        index: usize,
-        count: usize,
-        truth: Value,
+        truth: bool,
         base: usize,
         wanted: bool,
     ) -> Compiled<Operand> {
-        if index >= count {
+        let index = if truth { 1 } else { 2 };
+        if index >= message::argument_count(self.heap(), message) {
+            let truth = Value::boolean(truth);
             self.arrive_with(waiting, Source::Constant(truth));
             self.emit(Op::Constant, base, 0, 0, 0, truth)?;
             return Ok(Operand::Value(base as u8));

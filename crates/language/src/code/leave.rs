@@ -3,6 +3,7 @@
 use super::instruction::Instruction;
 use super::state::{Context, Source, State};
 use super::{Scope, Unit};
+use crate::block::Activation;
 use crate::machine::evaluate::Found;
 use crate::machine::frame::{Frame, Kind, Phase, frame_flag};
 use crate::message;
@@ -183,7 +184,7 @@ impl Vm {
         Value::object(locals)
     }
 
-    /// The call of an activation that had none so far. Its sender is found when somebody asks.
+    /// The call of an activation that had none so far.
     fn call_of(&mut self, frame: &Frame, index: usize) -> Handle {
         let beneath = index.checked_sub(1).map(|beneath| self.stack.frames[beneath]);
         let sender = match beneath {
@@ -191,16 +192,8 @@ impl Vm {
             Some(beneath) => beneath.locals,
             None => Value::NIL,
         };
-        let fields = [
-            sender,
-            frame.target,
-            Value::object(frame.message),
-            Value::object(frame.holder),
-            Value::object(frame.block),
-            Value::object(self.current),
-            Value::object(self.protos.normal),
-        ];
-        self.heap.clone_of(self.protos.call, ObjectKind::Call, Data::Record(fields.into_iter().collect()))
+        let Frame { block, target, message, holder, .. } = *frame;
+        self.new_call(Activation { block, target, message, holder }, sender)
     }
 
     /// The sender of a call that was made without one: the locals of the frame beneath, which leaves its code now.

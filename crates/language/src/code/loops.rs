@@ -119,7 +119,7 @@ impl Compiler<'_> {
         let begin = self.emit(Op::ForBegin, base, counter, 0, 0, Value::NIL)?;
         let doing = self.native(Native::For, message, 3, values, waiting);
         let body = self.argument(message, count - 1);
-        self.rounds(body, doing, &[bound], (result, spare), begin, Op::ForNext, wanted)?;
+        self.rounds(body, doing, &[bound], (result, spare), (begin, Op::ForNext), wanted)?;
         self.end_loop(waiting, result, before);
         Ok(Operand::Value(result as u8))
     }
@@ -166,15 +166,13 @@ impl Compiler<'_> {
     }
 
     /// The body of a counted loop, and the instruction that begins the next round.
-    #[allow(clippy::too_many_arguments)]
     fn rounds(
         &mut self,
         body: Handle,
         doing: StateId,
         bound: &[Bound],
         (result, spare): (usize, usize),
-        begin: usize,
-        next: Op,
+        (begin, next): (usize, Op),
         wanted: bool,
     ) -> Compiled<()> {
         self.begin_loop(Some(result as u8));
@@ -234,7 +232,7 @@ impl Compiler<'_> {
         };
         let doing = self.push_state(doing, Some(waiting));
         let body = self.argument(message, count - 1);
-        self.rounds(body, doing, &[bound], (result, spare), begin, Op::RepeatNext, wanted)?;
+        self.rounds(body, doing, &[bound], (result, spare), (begin, Op::RepeatNext), wanted)?;
         self.end_loop(waiting, result, before);
         Ok(Operand::Value(result as u8))
     }
@@ -272,7 +270,7 @@ impl Compiler<'_> {
         let doing = Context::Native { native: Native::Foreach, message, step: 0, target, values };
         let doing = self.push_state(doing, Some(waiting));
         let body = self.argument(message, count - 1);
-        self.rounds(body, doing, &bound, (result, spare), begin, Op::ForeachNext, wanted)?;
+        self.rounds(body, doing, &bound, (result, spare), (begin, Op::ForeachNext), wanted)?;
         self.end_loop(waiting, result, before);
         Ok(Operand::Value(result as u8))
     }

@@ -77,7 +77,6 @@ pub struct Unit {
     pub body: Handle,
     /// Messages it was made from.
     pub messages: Vec<Handle>,
-    pub valid: Cell<bool>,
     /// Whether it ran since the last collection.
     pub used: Cell<bool>,
 }
@@ -156,7 +155,6 @@ impl Units {
     /// Forgets a unit. Its frames must have left it.
     fn remove(&mut self, id: u32) {
         let Some(unit) = self.table[id as usize].take() else { return };
-        unit.valid.set(false);
         if self.by_body.get(&unit.body) == Some(&Some(id)) {
             self.by_body.remove(&unit.body);
         }
@@ -253,7 +251,7 @@ impl Vm {
     /// Evaluates a chain in an object, as code if it is worth it. The answer goes to the frame now on top.
     pub(crate) fn push_evaluation(&mut self, message: Handle, target: Value, locals: Value) {
         if target == locals
-            && locals.as_handle().is_some_and(|handle| !self.is_watched(handle))
+            && locals.as_handle().is_some_and(|handle| !self.has_built_ins(handle))
             && let Some(unit) = self.context_unit(message, Scope::Chain)
         {
             self.push_context_frame(unit, message, locals, Value::NIL);
@@ -268,7 +266,7 @@ impl Vm {
         if self.heap.symbol_text(message::name(&self.heap, args.message)) != name {
             return false;
         }
-        if args.locals.as_handle().is_none_or(|handle| self.is_watched(handle))
+        if args.locals.as_handle().is_none_or(|handle| self.has_built_ins(handle))
             || self.top().kind != Kind::Chain
             || self.top().message != args.message
         {
@@ -321,7 +319,7 @@ impl Vm {
     /// Called before a name that code may have built in gets another meaning. What is under way keeps the old one.
     #[cold]
     pub(crate) fn meaning_changing(&mut self, handle: Handle, name: Symbol) {
-        if self.is_watched(handle) && self.units.redefined.insert(name) {
+        if self.has_built_ins(handle) && self.units.redefined.insert(name) {
             self.discard_all_units();
         }
         self.leave_all();

@@ -2,7 +2,7 @@
 
 use super::instruction::{Instruction, Op};
 use super::site::{Callee, Known, Site};
-use crate::block::field;
+use crate::block::{Activation, field};
 use crate::machine::evaluate::Found;
 use crate::machine::frame::{Frame, Kind, Phase, frame_flag};
 use crate::machine::scopes::Scopes;
@@ -171,7 +171,8 @@ impl Vm {
             Callee::Code(callee, _) => {
                 self.stack.values[first + 1] = target;
                 let (block, holder) = (site.value.get().assume_handle(), site.holder.get());
-                self.enter_unit(callee, block, target, site.message, holder, first + 1, instruction.c as usize)
+                let activation = Activation { block, target, message: site.message, holder };
+                self.enter_unit(callee, activation, first + 1, instruction.c as usize)
             }
         }
     }
@@ -280,7 +281,10 @@ impl Vm {
         let at = frame.base as usize + instruction.a as usize + 1;
         let holder = self.protos.block;
         match self.callable_block(block, count) {
-            Some(callee) => self.enter_unit(callee, block, frame.locals, site.message, holder, at, count),
+            Some(callee) => {
+                let activation = Activation { block, target: frame.locals, message: site.message, holder };
+                self.enter_unit(callee, activation, at, count)
+            }
             None if instruction.op != Op::Call => Some(self.evaluate_or_leave(instruction, site)),
             None => {
                 // The arguments are evaluated, and must not be again: only the block is the tree's.
@@ -302,17 +306,8 @@ impl Vm {
     }
 
     /// Pushes the frame of a unit whose receiver is at `at` and whose arguments follow.
-    #[allow(clippy::too_many_arguments)]
-    pub(crate) fn enter_unit(
-        &mut self,
-        id: u32,
-        block: Handle,
-        target: Value,
-        message: Handle,
-        holder: Handle,
-        at: usize,
-        count: usize,
-    ) -> Option<Outcome> {
+    pub(crate) fn enter_unit(&mut self, id: u32, activation: Activation, at: usize, count: usize) -> Option<Outcome> {
+        let Activation { block, target, message, holder } = activation;
         if self.stack.depth >= self.limits.depth {
             return Some(Err(self.raise_too_deep()));
         }
@@ -414,7 +409,7 @@ impl Vm {
         let value = self.stack.values[base + instruction.c as usize];
         let handle = self.stack.values[base].as_handle()?;
         self.put_slot(handle, site.name, value);
-        if let Some(index) = self.heap.own_slot_index(handle, site.name).filter(|_| !self.is_watched(handle)) {
+        if let Some(index) = self.heap.own_slot_index(handle, site.name).filter(|_| !self.has_built_ins(handle)) {
             site.learn(self.heap.shape(handle), self.heap.epoch(), Known::Own, index as u32, handle);
         }
         None
@@ -436,12 +431,12 @@ impl Vm {
     /// Whether writing this slot may change what code has built in: then the tree writes it, and all code is left.
     #[inline]
     pub(crate) fn has_meaning(&self, handle: Handle, name: Symbol) -> bool {
-        self.is_watched(handle) || name == self.names.set_slot || name == self.names.update_slot
+        self.has_built_ins(handle) || name == self.names.set_slot || name == self.names.update_slot
     }
 
     /// Objects whose slots code may have built in: writing them takes the long way.
     #[inline]
-    pub(crate) fn is_watched(&self, handle: Handle) -> bool {
+    pub(crate) fn has_built_ins(&self, handle: Handle) -> bool {
         handle == self.protos.locals || handle == self.protos.number || handle == self.protos.list
     }
 

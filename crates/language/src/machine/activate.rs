@@ -1,7 +1,7 @@
 //! Activation: calling blocks and primitives with their arguments at hand. Owns how locals and calls are made.
 
 use super::frame::{Frame, Kind as FrameKind, frame_flag};
-use crate::block::{call, field};
+use crate::block::{Activation, call, field};
 use crate::message;
 use crate::primitives::{Args, Eagerness};
 use crate::signal::{Outcome, Signal, Stop};
@@ -36,7 +36,7 @@ impl Vm {
         let (body, scope, passes_stops) = (record[field::MESSAGE], record[field::SCOPE], record[field::PASSES_STOPS]);
         let names_count = record.len() - field::ARGUMENT_NAMES;
         let self_value = if scope.is_nil() { args.target } else { scope };
-        let call_object = self.new_call(block, &args);
+        let call_object = self.new_call(args.activation(block), args.locals);
         let locals = self.heap.clone_of(self.protos.locals, Kind::Locals, Data::None);
         self.heap.set_slot(locals, self.names.self_, self_value);
         self.heap.set_slot(locals, self.names.call, Value::object(call_object));
@@ -61,22 +61,22 @@ impl Vm {
         let at = self.stack.values.len();
         self.stack.values.push(args.target);
         self.stack.values.extend_from_within(args.at..args.at + taken);
-        match self.enter_unit(unit, block, args.target, args.message, args.holder, at, taken) {
+        match self.enter_unit(unit, args.activation(block), at, taken) {
             Some(outcome) => outcome,
             None => Err(Signal::Entered),
         }
     }
 
-    fn new_call(&mut self, block: Handle, args: &Args) -> Handle {
-        let fields = [
-            args.locals,
-            args.target,
-            Value::object(args.message),
-            Value::object(args.holder),
-            Value::object(block),
-            Value::object(self.current),
-            Value::object(self.protos.normal),
-        ];
+    /// The call of an activation; an absent sender is found when somebody asks.
+    pub(crate) fn new_call(&mut self, activation: Activation, sender: Value) -> Handle {
+        let mut fields = [Value::NIL; call::COUNT];
+        fields[call::SENDER] = sender;
+        fields[call::TARGET] = activation.target;
+        fields[call::MESSAGE] = Value::object(activation.message);
+        fields[call::SLOT_CONTEXT] = Value::object(activation.holder);
+        fields[call::ACTIVATED] = Value::object(activation.block);
+        fields[call::COROUTINE] = Value::object(self.current);
+        fields[call::STOP_STATUS] = Value::object(self.protos.normal);
         self.heap.clone_of(self.protos.call, Kind::Call, Data::Record(fields.into_iter().collect()))
     }
 

@@ -1,6 +1,7 @@
 //! How a primitive reads its arguments, with errors that say which argument of what was wrong.
 
 use super::sequence::pay;
+use crate::block::Activation;
 use crate::message;
 use crate::signal::Signal;
 use crate::vm::Vm;
@@ -134,6 +135,11 @@ impl Args {
     /// The name under which the primitive was called.
     pub fn name(&self, vm: &Vm) -> String {
         vm.heap.symbol_text(message::name(&vm.heap, self.message)).into_owned()
+    }
+
+    /// What this call is for a block.
+    pub(crate) fn activation(&self, block: Handle) -> Activation {
+        Activation { block, target: self.target, message: self.message, holder: self.holder }
     }
 
     /// How many arguments the message has, evaluated or not.

@@ -66,7 +66,8 @@ fn read(vm: &mut Vm, args: &Args, index: usize) -> Outcome {
 fn write(vm: &mut Vm, args: &Args, index: usize, value: Value) -> Outcome {
     let block = args.receiver(vm, Kind::Block)?;
     vm.heap.record_set(block, index, value);
-    vm.block_changed(block);
+    // Sites that call it must look again.
+    vm.heap.renew_epoch();
     Ok(args.target)
 }
 
@@ -85,7 +86,8 @@ fn set_argument_names(vm: &mut Vm, args: Args) -> Outcome {
         fields.truncate(field::ARGUMENT_NAMES);
         fields.extend(names);
     });
-    vm.block_changed(block);
+    // Sites that call it must look again.
+    vm.heap.renew_epoch();
     Ok(args.target)
 }
 
@@ -109,7 +111,7 @@ fn code(vm: &mut Vm, args: Args) -> Outcome {
 /// A call's arguments are evaluated as the block's own would be.
 fn call(vm: &mut Vm, args: Args) -> Outcome {
     let block = args.receiver(vm, Kind::Block)?;
-    vm.enter_block(block, args.message, args.locals, args.locals, vm.handle_of(args.locals))
+    vm.enter_callee(block, args.message, args.locals, args.locals, vm.handle_of(args.locals))
 }
 
 /// performOn(target, locals, message, slotContext)
@@ -120,7 +122,7 @@ fn perform_on(vm: &mut Vm, args: Args) -> Outcome {
     let message = if args.count > 2 { args.of_kind(vm, 2, Kind::Message)? } else { args.message };
     let context = if args.count > 3 { args.value(vm, 3) } else { target };
     let context = vm.handle_of(context);
-    vm.enter_block(block, message, target, locals, context)
+    vm.enter_callee(block, message, target, locals, context)
 }
 
 fn perform_primitive_on(vm: &mut Vm, args: Args) -> Outcome {
@@ -133,18 +135,6 @@ fn perform_primitive_on(vm: &mut Vm, args: Args) -> Outcome {
 }
 
 impl Vm {
-    /// Activates a block with a message whose arguments are still to be evaluated in `locals`.
-    pub(crate) fn enter_block(
-        &mut self,
-        block: Handle,
-        message: Handle,
-        target: Value,
-        locals: Value,
-        holder: Handle,
-    ) -> Outcome {
-        self.enter_callee(block, message, target, locals, holder)
-    }
-
     /// As if `message` had found `callee` in a slot of `holder`: a chain of one message, about to gather arguments.
     pub(crate) fn enter_callee(
         &mut self,
@@ -179,11 +169,5 @@ impl Vm {
         let mut fields: object::ThinVec<Value> = self.heap.record(message).iter().copied().collect();
         fields[messages::field::NEXT] = Value::NIL;
         self.heap.clone_of(self.protos.message, Kind::Message, Data::Record(fields))
-    }
-
-    /// A block was given another body, scope or arguments.
-    pub(crate) fn block_changed(&mut self, _block: Handle) {
-        // Sites that call it must look again.
-        self.heap.renew_epoch();
     }
 }

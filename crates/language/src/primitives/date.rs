@@ -72,13 +72,6 @@ const TABLE: &[Row] = &[
     ("-", ONE, subtract),
     ("+=", ONE, |vm, args| shift(vm, &args, 1.0)),
     ("-=", ONE, |vm, args| shift(vm, &args, -1.0)),
-    ("compare", ONE, |vm, args| compare(vm, &args).map(|order| Value::number(order as i8 as f64))),
-    ("==", ONE, |vm, args| compare(vm, &args).map(|order| Value::boolean(order.is_eq()))),
-    ("!=", ONE, |vm, args| compare(vm, &args).map(|order| Value::boolean(order.is_ne()))),
-    ("<", ONE, |vm, args| compare(vm, &args).map(|order| Value::boolean(order.is_lt()))),
-    (">", ONE, |vm, args| compare(vm, &args).map(|order| Value::boolean(order.is_gt()))),
-    ("<=", ONE, |vm, args| compare(vm, &args).map(|order| Value::boolean(order.is_le()))),
-    (">=", ONE, |vm, args| compare(vm, &args).map(|order| Value::boolean(order.is_ge()))),
 ];
 
 /// Makes the prototype.
@@ -282,12 +275,5 @@ fn subtract(vm: &mut Vm, args: Args) -> Outcome {
             Ok(duration::new(vm, seconds))
         }
         None => shifted(vm, &args, -1.0),
-    }
-}
-
-fn compare(vm: &mut Vm, args: &Args) -> Result<std::cmp::Ordering, Signal> {
-    match (vm.date_seconds(args.target), vm.date_seconds(args.value(vm, 0))) {
-        (Some(left), Some(right)) => Ok(left.total_cmp(&right)),
-        _ => vm.compare(args.target, args.value(vm, 0)),
     }
 }

@@ -38,13 +38,6 @@ pub const TABLE: &[Row] = &[
         vm.charge(format.len())?;
         Ok(vm.symbol(&text(&format, parts)))
     }),
-    ("compare", ONE, |vm, args| compare(vm, &args).map(|order| Value::number(order as i8 as f64))),
-    ("==", ONE, |vm, args| compare(vm, &args).map(|order| Value::boolean(order.is_eq()))),
-    ("!=", ONE, |vm, args| compare(vm, &args).map(|order| Value::boolean(order.is_ne()))),
-    ("<", ONE, |vm, args| compare(vm, &args).map(|order| Value::boolean(order.is_lt()))),
-    (">", ONE, |vm, args| compare(vm, &args).map(|order| Value::boolean(order.is_gt()))),
-    ("<=", ONE, |vm, args| compare(vm, &args).map(|order| Value::boolean(order.is_le()))),
-    (">=", ONE, |vm, args| compare(vm, &args).map(|order| Value::boolean(order.is_ge()))),
 ];
 
 /// Makes the prototype.
@@ -126,11 +119,4 @@ fn text(format: &str, [years, days, hours, minutes, seconds]: [f64; 5]) -> Strin
         .replace("%H", &format!("{hours:02}"))
         .replace("%M", &format!("{minutes:02}"))
         .replace("%S", &format!("{seconds:.6}"))
-}
-
-fn compare(vm: &mut Vm, args: &Args) -> Result<std::cmp::Ordering, Signal> {
-    match (seconds_of(vm, args.target), seconds_of(vm, args.value(vm, 0))) {
-        (Some(left), Some(right)) => Ok(left.total_cmp(&right)),
-        _ => vm.compare(args.target, args.value(vm, 0)),
-    }
 }

@@ -102,7 +102,7 @@ impl Vm {
         Ok(Value::object(clone))
     }
 
-    /// The order of two values, asking neither. Numbers, sequences and lists compare by what they hold.
+    /// The order of two values, asking neither. Numbers, sequences, lists, dates and durations compare by what they hold.
     pub(crate) fn compare(&mut self, left: Value, right: Value) -> Result<Ordering, Signal> {
         if left == right {
             return Ok(Ordering::Equal);
@@ -117,6 +117,11 @@ impl Vm {
         }
         if self.kind_of(left) == Kind::List && self.kind_of(right) == Kind::List {
             return super::list::compare_lists(self, left, right);
+        }
+        for seconds in [Vm::date_seconds, super::duration::seconds_of] {
+            if let (Some(left), Some(right)) = (seconds(self, left), seconds(self, right)) {
+                return Ok(left.total_cmp(&right));
+            }
         }
         // Unlike kinds have an order too, so that anything can be sorted: by kind, then by place in the heap.
         let rank = |vm: &Vm, value: Value| (vm.kind_of(value) as u8, value.as_handle().map_or(0, |handle| handle.0));
@@ -171,7 +176,7 @@ fn is_plain(vm: &Vm, handle: Handle) -> bool {
     let constant = [Value::NIL, Value::TRUE, Value::FALSE].contains(&Value::object(handle));
     let object = vm.heap.object(handle);
     let data = matches!(object.kind(), Kind::Object | Kind::Number | Kind::Sequence | Kind::List | Kind::Map);
-    data && !constant && !object.has(object::flag::SYMBOL) && !vm.is_watched(handle)
+    data && !constant && !object.has(object::flag::SYMBOL) && !vm.has_built_ins(handle)
 }
 
 fn new_block(vm: &mut Vm, args: &Args, closes_over: bool) -> Outcome {

@@ -105,8 +105,9 @@ fn update_slot(vm: &mut Vm, args: Args) -> Outcome {
     let value = args.value(vm, 1);
     let handle = owner(vm, &args)?;
     if vm.heap.find(handle, name).is_none() {
-        let name = vm.heap.symbol_text(name).into_owned();
-        return Err(vm.raise(format!("Slot {name} not found. Must define slot using := operator before updating.")));
+        let text = vm.heap.symbol_text(name);
+        let text = format!("Slot {text} not found. Must define slot using := operator before updating.");
+        return Err(vm.raise_with(text, &[("missingSlot", Value::object(name))]));
     }
     vm.put_slot(handle, name, value);
     Ok(value)
@@ -316,7 +317,7 @@ fn remove_proto(vm: &mut Vm, args: Args) -> Outcome {
 
 impl Vm {
     pub(crate) fn change_protos(&mut self, handle: Handle, protos: Vec<Handle>) {
-        if self.is_watched(handle) {
+        if self.has_built_ins(handle) {
             self.discard_all_units();
         }
         self.heap.set_protos(handle, protos);
