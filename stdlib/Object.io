@@ -172,16 +172,8 @@ Object do(
     //doc Object inlineMethod(code) Returns code as a method that runs directly in the context of whoever activates it, without locals of its own.
     inlineMethod := method(call argAt(0) setIsActivatable(true))
 
+    // A primitive.
     //doc Object foreachSlot(name, value, body) Evaluates the body for each slot of the receiver, by name in order. The value is not activated.
-    foreachSlot := method(
-        nameSlot := call argAt(0) name
-        valueSlot := call argAt(1) name
-        getSlot("self") slotNames sort foreach(slotName,
-            call sender setSlot(nameSlot, slotName)
-            call sender setSlot(valueSlot, getSlot("self") getSlot(slotName))
-            call evalArgAt(2)
-        )
-    ) setPassStops(true)
 
     //doc Object addTrait(anObject, renames) Copies the slots of anObject into the receiver. A slot that the receiver has already must have a new name in the Map renames.
     addTrait := method(trait, renames,

@@ -1,6 +1,6 @@
 //! Call: who sent what to whom, as an object.
 
-use super::{Args, LAZY, NONE, ONE, Row};
+use super::{Args, NONE, ONE, Row};
 use crate::block::call as field;
 use crate::message as messages;
 use crate::signal::{Outcome, Signal};
@@ -44,7 +44,7 @@ pub const TABLE: &[Row] = &[
             None => Ok(Value::NIL),
         }
     }),
-    ("argCount", LAZY, |vm, args| {
+    ("argCount", NONE, |vm, args| {
         let message = message_of(vm, &args)?;
         Ok(Value::number(messages::argument_count(&vm.heap, message) as f64))
     }),

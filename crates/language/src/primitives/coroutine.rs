@@ -29,13 +29,6 @@ pub const TABLE: &[Row] = &[
     ("freeStack", NONE, |_, args| Ok(args.target)),
 ];
 
-/// Raised on an Exception; in the Coroutine's file because it ends what runs on a stack.
-pub fn raise(vm: &mut Vm, args: Args) -> Outcome {
-    let exception = args.receiver(vm, Kind::Object)?;
-    let first_time = vm.heap.own_slot(exception, vm.names.stack_messages).is_none_or(|messages| messages.is_nil());
-    Err(if first_time { vm.raise_object(exception) } else { Signal::Raise(args.target) })
-}
-
 fn resume(vm: &mut Vm, args: Args) -> Outcome {
     let coroutine = args.receiver(vm, Kind::Coroutine)?;
     if vm.is_finished(coroutine) {

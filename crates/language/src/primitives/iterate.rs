@@ -49,7 +49,8 @@ pub fn step_repeat(vm: &mut Vm, result: Value) -> Outcome {
     vm.enter_argument(counts as usize)
 }
 
-// The state of a foreach: where it is, which way it goes, and, where the collection could change under it, a copy.
+// The state of a foreach: where it is, which way it goes (nil: through slots), and, where the collection could change
+// under it, a copy.
 const INDEX: usize = 0;
 const BACKWARDS: usize = 1;
 const KEYS: usize = 2;
@@ -73,16 +74,17 @@ fn begin_foreach(vm: &mut Vm, args: Args, backwards: bool) -> Outcome {
     Err(Signal::Entered)
 }
 
-/// foreachSlot(name, value, body)
+/// foreachSlot(name, value, body): by name in order.
 pub fn begin_foreach_slot(vm: &mut Vm, args: Args) -> Outcome {
     if args.message_count(vm) == 0 {
         return Err(refuse(vm, &args, "requires at least one argument: foreachSlot(name, value, message)"));
     }
-    let names = args.target.as_handle().map(|handle| super::slots::own_names(vm, handle)).unwrap_or_default();
+    let mut names = args.target.as_handle().map(|handle| super::slots::own_names(vm, handle)).unwrap_or_default();
     vm.charge(names.len())?;
+    names.sort_by(|&left, &right| vm.heap.symbol_text(left).cmp(&vm.heap.symbol_text(right)));
     let keys = vm.list(names.into_iter().map(Value::object));
     vm.push_native(Native::Foreach, &args);
-    vm.stack.values.extend([Value::number(0.0), Value::FALSE, keys]);
+    vm.stack.values.extend([Value::number(0.0), Value::NIL, keys]);
     Err(Signal::Entered)
 }
 
@@ -113,7 +115,8 @@ pub fn step_foreach(vm: &mut Vm, result: Value) -> Outcome {
     }
     vm.charge(1)?;
     vm.set_state(INDEX, Value::number(if backwards { index } else { index + 1.0 }));
-    let (key, value) = element(vm, target, keys, index as usize);
+    let of_slots = vm.state(BACKWARDS).is_nil();
+    let (key, value) = element(vm, target, keys, index as usize, of_slots);
     if message::argument_count(&vm.heap, message) == 1 {
         let Some(body) = message::argument(&vm.heap, message, 0) else { return Ok(Value::NIL) };
         vm.push_chain(body, value, locals);
@@ -136,14 +139,14 @@ fn bind(vm: &mut Vm, message: Handle, locals: Handle, key: Value, value: Value) 
     }
 }
 
-fn element(vm: &mut Vm, target: Value, keys: Value, index: usize) -> (Value, Value) {
+fn element(vm: &mut Vm, target: Value, keys: Value, index: usize, of_slots: bool) -> (Value, Value) {
     let handle = vm.handle_of(target);
     if let Some(keys) = keys.as_handle().filter(|_| !keys.is_nil()) {
         let key = vm.heap.list(keys).map_or(Value::NIL, |keys| keys[index]);
         let name = vm.handle_of(key);
-        let value = match vm.heap.kind(handle) {
-            Kind::Map => vm.heap.map(handle).and_then(|map| map.get(&name)).copied(),
-            _ => vm.heap.own_slot(handle, name),
+        let value = match of_slots {
+            true => vm.heap.own_slot(handle, name),
+            false => vm.heap.map(handle).and_then(|map| map.get(&name)).copied(),
         };
         return (key, value.unwrap_or(Value::NIL));
     }

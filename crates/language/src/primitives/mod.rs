@@ -13,6 +13,7 @@ mod coroutine;
 mod date;
 mod duration;
 mod encoded_list;
+mod exception;
 mod iterate;
 mod json;
 mod list;
@@ -169,6 +170,7 @@ pub fn install(vm: &mut Vm) {
     vm.define_table(protos.message, message::TABLE);
     vm.define_table(protos.coroutine, coroutine::TABLE);
     vm.define_table(protos.frame, coroutine::FRAME_TABLE);
+    vm.define_table(protos.exception, exception::TABLE);
     vm.define_table(protos.weak_link, collector::WEAK_LINK_TABLE);
     vm.define_table(protos.primitive, block::PRIMITIVE_TABLE);
     collector::install(vm);
