@@ -1,9 +1,8 @@
 //! Directory: what is in it, and where the program is.
 
-use super::file::{fail, name_of, path_of, reason};
+use super::file::{PATH_TABLE, fail, path_of, reason};
 use super::{Row, define_table, os_string, symbol_of_os};
 use language::{Args, NONE, ONE, Outcome, Signal, Value, Vm};
-use object::sequence::Sequence;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,20 +11,11 @@ pub fn install(vm: &mut Vm) {
     let directory = vm.hand_in("Directory");
     let here = vm.symbol(".");
     vm.set_slot(directory, "path", here);
+    define_table(vm, directory, PATH_TABLE, true, "files");
     define_table(vm, directory, TABLE, true, "files");
 }
 
 const TABLE: &[Row] = &[
-    ("setPath", ONE, |vm, args| {
-        let path = args.bytes(vm, 0)?;
-        let path = vm.immutable(Sequence::from_vec(path));
-        vm.set_slot(args.target, "path", path);
-        Ok(args.target)
-    }),
-    ("name", NONE, |vm, args| {
-        let path = path_of(vm, &args)?;
-        Ok(name_of(vm, &path))
-    }),
     ("exists", ONE, |vm, args| {
         let path = match args.count {
             0 => path_of(vm, &args)?,

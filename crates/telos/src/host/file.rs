@@ -17,12 +17,14 @@ pub fn install(vm: &mut Vm, may_run_commands: bool) {
         let text = vm.symbol(text);
         vm.set_slot(file, name, text);
     }
+    super::define_table(vm, file, PATH_TABLE, true, "files");
     super::define_table(vm, file, TABLE, true, "files");
     super::define_table(vm, file, stat::TABLE, true, "files");
     super::define_table(vm, file, &[("popen", ONE, popen)], may_run_commands, "processes");
 }
 
-const TABLE: &[Row] = &[
+/// What a File and a Directory have in common.
+pub const PATH_TABLE: &[Row] = &[
     ("setPath", ONE, |vm, args| {
         let path = args.bytes(vm, 0)?;
         let path = vm.immutable(Sequence::from_vec(path));
@@ -33,6 +35,9 @@ const TABLE: &[Row] = &[
         let path = path_of(vm, &args)?;
         Ok(name_of(vm, &path))
     }),
+];
+
+const TABLE: &[Row] = &[
     ("standardInput", NONE, |vm, args| standard(vm, &args, "<standard input>", |_| Stream::Input)),
     ("standardOutput", NONE, |vm, args| {
         standard(vm, &args, "<standard output>", |shared| Stream::Output(shared.output.clone()))
