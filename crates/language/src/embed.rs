@@ -83,6 +83,7 @@ impl Vm {
 
     /// Whether blocks are compiled, as they are unless told otherwise; or evaluated as the trees they are, which is
     /// slower and must make no other difference. For tests that compare both.
+    #[doc(hidden)]
     pub fn set_compiling(&mut self, on: bool) {
         self.units.disabled = !on;
         self.discard_all_units();
@@ -90,6 +91,7 @@ impl Vm {
 
     /// Makes all running code go back to the tree each time so much fuel is used, as it does when it is suspended or
     /// rewritten; 0 for never. Slower, and must make no other difference. For tests of just that.
+    #[doc(hidden)]
     pub fn set_leave_every(&mut self, fuel: u64) {
         self.units.stressed = fuel > 0;
         self.tank.portion = if fuel > 0 { fuel } else { FUEL_SLICE };

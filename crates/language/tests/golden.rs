@@ -1,29 +1,22 @@
-//! Runs the golden scripts, each on a fresh machine, compiled and as trees, and compares what they print. Scripts that need a host are run
-//! with the command line's own tests.
+//! Runs the golden scripts, each on a fresh machine, compiled and as trees, and compares what they print. Scripts that
+//! need a host are run with the command line's own tests.
 
 #![allow(clippy::disallowed_methods, reason = "the scripts are files")]
 
-use language::{Host, Output, Vm};
-use std::cell::RefCell;
+mod captured;
+
+use captured::captured;
+use language::Vm;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
 /// The topic whose scripts need files, a clock and an environment.
 const NEEDS_HOST: &str = "host";
 
-struct Captured(Rc<RefCell<Vec<u8>>>);
-
-impl Output for Captured {
-    fn write(&mut self, bytes: &[u8]) {
-        self.0.borrow_mut().extend_from_slice(bytes);
-    }
-}
-
 fn run(script: &Path, compiling: bool) -> String {
     let source = fs::read_to_string(script).expect("a golden script is text");
-    let output = Rc::new(RefCell::new(Vec::new()));
-    let mut vm = Vm::new(Host { output: Some(Box::new(Captured(output.clone()))), ..Host::default() });
+    let (host, output) = captured();
+    let mut vm = Vm::new(host);
     vm.set_compiling(compiling);
     let label = script.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let error = vm.evaluate(&source, &label).err();

@@ -1,7 +1,11 @@
 //! Runs a program on every engine and compares what it did: the tree evaluator, which is what programs mean, compiled
 //! code, and compiled code whose frames go back to the tree again and again.
 
-use language::{Args, Error, Function, Halt, Host, Limits, Output, Value, Vm};
+#[path = "../captured/mod.rs"]
+mod captured;
+
+use captured::captured;
+use language::{Args, Error, Function, Halt, Limits, Value, Vm};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -31,14 +35,6 @@ pub struct Bounds {
 
 pub const BOUNDS: Bounds = Bounds { fuel: 20_000, memory_bytes: 64 << 20, depth: 60 };
 
-struct Captured(Rc<RefCell<Vec<u8>>>);
-
-impl Output for Captured {
-    fn write(&mut self, bytes: &[u8]) {
-        self.0.borrow_mut().extend_from_slice(bytes);
-    }
-}
-
 /// A machine whose output is kept.
 pub struct Machine {
     vm: Vm,
@@ -47,8 +43,8 @@ pub struct Machine {
 
 impl Machine {
     pub fn new(engine: Engine) -> Machine {
-        let output = Rc::new(RefCell::new(Vec::new()));
-        let mut vm = Vm::new(Host { output: Some(Box::new(Captured(output.clone()))), ..Host::default() });
+        let (host, output) = captured();
+        let mut vm = Vm::new(host);
         define_trace(&mut vm, output.clone());
         match engine {
             Engine::Tree => vm.set_compiling(false),
@@ -80,7 +76,7 @@ impl Machine {
 }
 
 /// Runs a program on a fresh machine.
-#[allow(dead_code)]
+#[allow(dead_code, reason = "not every test file needs it")]
 pub fn run(engine: Engine, source: &str, bounds: Bounds) -> Run {
     Machine::new(engine).run(source, bounds)
 }
@@ -157,7 +153,7 @@ pub fn difference(tree: &Run, other: &Run) -> Option<String> {
 }
 
 /// Compares engines with the tree, and answers what that did.
-#[allow(dead_code)]
+#[allow(dead_code, reason = "not every test file needs it")]
 pub fn compare_on(engines: &[Engine], source: &str, bounds: Bounds) -> Result<Run, String> {
     let tree = run(Engine::Tree, source, bounds);
     for &engine in engines {

@@ -50,7 +50,7 @@ fn show_inside(vm: &mut Vm, value: Value) -> String {
 }
 
 /// Checks each expression against the text of its value.
-#[allow(dead_code)]
+#[allow(dead_code, reason = "not every test file needs it")]
 pub fn check(cases: &[(&str, &str)]) {
     let wrong: Vec<String> = cases
         .iter()
