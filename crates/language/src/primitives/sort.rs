@@ -23,7 +23,7 @@ fn sort_in_place(vm: &mut Vm, args: Args) -> Outcome {
     let mut values = vm.heap.list(list).unwrap_or_default().to_vec();
     charge_for(vm, values.len())?;
     if !sort_numbers(&mut values) {
-        values = sort_values(vm, values)?;
+        sort_values(vm, &mut values, &mut Vec::new())?;
     }
     vm.heap.list_edit(list, |items| items.copy_from_slice(&values));
     Ok(args.target)
@@ -43,36 +43,50 @@ fn sort_numbers(values: &mut [Value]) -> bool {
 const RUN: usize = 16;
 
 /// A stable merge sort by the built-in order. Our own, because the standard library's panics where an order contradicts
-/// itself, as that of numbers does that are not numbers, and because this one stops when the fuel does.
-fn sort_values(vm: &mut Vm, mut values: Vec<Value>) -> Result<Vec<Value>, Signal> {
-    for run in values.chunks_mut(RUN) {
-        for end in 1..run.len() {
-            let mut at = end;
-            while at > 0 && vm.compare(run[at - 1], run[at])?.is_gt() {
-                run.swap(at - 1, at);
-                at -= 1;
-            }
+/// itself, as that of numbers does that are not numbers, and because this one stops when the fuel does. It recurses no
+/// deeper than the length has bits, and a half is done while its items are at hand.
+fn sort_values(vm: &mut Vm, values: &mut [Value], spare: &mut Vec<Value>) -> Result<(), Signal> {
+    if values.len() <= RUN {
+        return insert_in_order(vm, values);
+    }
+    let middle = values.len() / 2;
+    sort_values(vm, &mut values[..middle], spare)?;
+    sort_values(vm, &mut values[middle..], spare)?;
+    if vm.compare(values[middle - 1], values[middle])?.is_gt() {
+        merge(vm, values, middle, spare)?;
+    }
+    Ok(())
+}
+
+fn insert_in_order(vm: &mut Vm, values: &mut [Value]) -> Result<(), Signal> {
+    for end in 1..values.len() {
+        let mut at = end;
+        while at > 0 && vm.compare(values[at - 1], values[at])?.is_gt() {
+            values.swap(at - 1, at);
+            at -= 1;
         }
     }
-    let mut width = RUN;
-    let mut merged = Vec::with_capacity(values.len());
-    while width < values.len() {
-        merged.clear();
-        for pair in values.chunks(width * 2) {
-            let (mut left, mut right) = pair.split_at(width.min(pair.len()));
-            while let (Some(&first), Some(&other)) = (left.first(), right.first()) {
-                let takes_left = vm.compare(first, other)?.is_le();
-                let from = if takes_left { &mut left } else { &mut right };
-                merged.push(from[0]);
-                *from = &from[1..];
-            }
-            merged.extend_from_slice(left);
-            merged.extend_from_slice(right);
+    Ok(())
+}
+
+/// Merges what is in order before the middle with what is from there on.
+fn merge(vm: &mut Vm, values: &mut [Value], middle: usize, spare: &mut Vec<Value>) -> Result<(), Signal> {
+    spare.clear();
+    spare.extend_from_slice(&values[..middle]);
+    let (mut left, mut right) = (0, middle);
+    while left < middle && right < values.len() {
+        let to = left + right - middle;
+        if vm.compare(spare[left], values[right])?.is_le() {
+            values[to] = spare[left];
+            left += 1;
+        } else {
+            values[to] = values[right];
+            right += 1;
         }
-        std::mem::swap(&mut values, &mut merged);
-        width *= 2;
     }
-    Ok(values)
+    let to = left + right - middle;
+    values[to..to + middle - left].copy_from_slice(&spare[left..]);
+    Ok(())
 }
 
 /// sortInPlace(message): by what each item answers to the message. Written in Io; see the library.
