@@ -172,11 +172,14 @@ impl Vm {
         // The fuel of a round. Without it, the whole instruction is done again, and has to be paid again.
         macro_rules! round {
             ($instruction:ident) => {
-                if fuel == 0 {
-                    fuel += $instruction.fuel as i64;
-                    break Exit::Fuel;
+                #[cfg(not(feature = "no_fuel"))]
+                {
+                    if fuel == 0 {
+                        fuel += $instruction.fuel as i64;
+                        break Exit::Fuel;
+                    }
+                    fuel -= 1;
                 }
-                fuel -= 1;
             };
         }
         // Whether a counter has not yet passed its end.
