@@ -81,10 +81,10 @@ mod signal;
 pub mod syntax;
 mod vm;
 
-pub use embed::{Error, Exception, TraceEntry};
+pub use embed::{Error, Exception, Trace, TraceEntry};
 pub use host::{Host, Output, Zone, ZoneAt};
 pub use inspect::Unknown;
-pub use library::sources as library_sources;
+pub use library::{documentation, sources as library_sources};
 pub use limits::{Interrupt, Limits};
 pub use object::sequence::Sequence;
 pub use object::{Foreign, Handle, Heap, Kind, Value};

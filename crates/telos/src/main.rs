@@ -1,6 +1,8 @@
 //! The telos command: arguments, configuration and wiring; nothing else.
 
 mod command;
+mod documentation;
+mod habit;
 mod highlight;
 mod hint;
 mod host;
