@@ -148,7 +148,7 @@ impl Vm {
     /// vm.set_limits(Limits { fuel: Some(1000), ..Limits::default() });
     /// assert!(vm.evaluate("wait := method(loop(nil))\nwait", "example").is_err());
     /// let innermost_first: Vec<_> = vm.halted_at().entries.iter().map(|entry| (entry.name.as_str(), entry.line)).collect();
-    /// assert_eq!(innermost_first, [("loop", 1), ("wait", 2)]);
+    /// assert_eq!(innermost_first, [("nil", 1), ("loop", 1), ("wait", 2)]);
     /// ```
     pub fn halted_at(&self) -> &Trace {
         &self.halted_at

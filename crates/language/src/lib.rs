@@ -63,6 +63,11 @@
 //! - `primitives`: what Io cannot say in Io; `library`: what it can
 //! - `vm`, `embed`, `exchange`, `inspect`, `limits`, `host`: the embedder's side
 
+/// The Rust of the README, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;
+
 mod block;
 mod code;
 mod embed;

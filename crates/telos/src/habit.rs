@@ -8,6 +8,7 @@ const NAMES: &[(&[&str], &[&str])] = &[
     (&["toLower", "toLowerCase", "lower", "downcase", "lowercased"], &["asLowercase"]),
     (&["add", "push_back", "insertLast"], &["append", "atPut"]),
     (&["extend", "concat", "addAll"], &["appendSeq", "mergeInPlace"]),
+    (&["+", "<<", "+="], &["appendSeq"]),
     (&["insert"], &["atInsert", "atInsertSeq"]),
     (&["put", "set", "setItem", "store"], &["atPut"]),
     (&["get", "getItem", "item", "nth", "charAt", "fetch"], &["at"]),
@@ -19,7 +20,10 @@ const NAMES: &[(&[&str], &[&str])] = &[
     (&["find", "search", "index"], &["detect", "findSeq"]),
     (&["collect", "transform"], &["map"]),
     (&["fold", "foldl", "inject", "aggregate"], &["reduce"]),
-    (&["includes", "include", "has", "member", "contains", "hasKey"], &["contains", "hasKey", "containsSeq", "hasSlot"]),
+    (
+        &["includes", "include", "has", "member", "contains", "hasKey"],
+        &["contains", "hasKey", "containsSeq", "hasSlot"],
+    ),
     (&["sorted"], &["sort"]),
     (&["reversed"], &["reverse"]),
     (&["toString", "to_s", "tostring", "str", "String"], &["asString"]),
@@ -89,15 +93,15 @@ const ADVICE: &[(&[&str], &str)] = &[
     (&["%"], "\"#{1 + 1} apples\" interpolate puts values into text"),
 ];
 
-/// How something that another language has is said here. `names` are the slots that the object has.
-pub fn advice(written: &str, names: &[String]) -> Option<String> {
+/// How something that another language has is said here. `names` are the slots that the object has; the Lobby is asked
+/// for what was meant as a function or as a word of the language.
+pub fn advice(written: &str, is_lobby: bool, names: &[String]) -> Option<String> {
     let has = |name: &str| names.iter().any(|each| each == name);
     if let Some(words) = brackets(written, &has) {
         return Some(words.to_string());
     }
     let words = ADVICE.iter().find(|(habits, _)| habits.contains(&written)).map(|(_, words)| words.to_string());
-    // What is sent to the Lobby is meant as a function or as a word of the language.
-    if has("Lobby") && words.is_some() {
+    if is_lobby && words.is_some() {
         return words;
     }
     for (_, meant) in NAMES.iter().filter(|(habits, _)| habits.contains(&written)) {
@@ -121,7 +125,8 @@ pub fn printing(source: &str) -> Option<&'static str> {
         let arguments = ["println(", "print("].iter().find_map(|start| line.strip_prefix(start));
         arguments.is_some_and(|arguments| !arguments.trim_start().starts_with(')'))
     };
-    let words = "println prints the object it is sent to, and ignores arguments: \"text\" println, or writeln(\"text\")";
+    let words =
+        "println prints the object it is sent to, and ignores arguments: \"text\" println, or writeln(\"text\")";
     source.lines().any(is_meant_as_function).then_some(words)
 }
 
@@ -144,7 +149,7 @@ mod tests {
     #[test]
     fn the_object_decides_what_was_meant() {
         let names = |names: &str| names.split(' ').map(String::from).collect::<Vec<_>>();
-        let of = |written: &str, slots: &str| advice(written, &names(slots)).unwrap_or_default();
+        let of = |written: &str, slots: &str| advice(written, slots == "list", &names(slots)).unwrap_or_default();
         assert_eq!(of("add", "append size"), "did you mean 'append'?");
         assert_eq!(of("add", "atPut"), "did you mean 'atPut'?");
         assert_eq!(of("len", "size"), "did you mean 'size'?");

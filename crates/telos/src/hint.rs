@@ -12,7 +12,7 @@ pub fn for_exception(vm: &mut Vm, exception: &Exception) -> Option<String> {
     let message = exception.message.as_str();
     withheld(message)
         .or_else(|| missing_slot(message))
-        .or_else(|| misused(message))
+        .or_else(|| misused(message, exception.trace.entries.first().map_or("", |entry| &entry.name)))
         .or_else(|| signature(message))
         .or_else(|| unknown(vm, exception))
 }
@@ -37,12 +37,18 @@ fn missing_slot(message: &str) -> Option<String> {
 }
 
 /// Mistakes that other languages teach, known by the words of the exception.
-fn misused(message: &str) -> Option<String> {
+fn misused(message: &str, sent: &str) -> Option<String> {
     if message.starts_with("calls nested too deeply") {
         return Some("does the recursion end? --depth N allows more".to_string());
     }
     if message == "operation not valid on non-number encodings" {
-        return Some("text is joined with \"..\": \"a\" .. 1".to_string());
+        return Some(match sent {
+            "*" => "text is repeated with \"a\" repeated(3)".to_string(),
+            _ => "text is joined with \"..\": \"a\" .. 1".to_string(),
+        });
+    }
+    if message.contains("cannot give a plain Number slots") {
+        return Some("an expression ends with its line or with \";\": x := 1; y := 2".to_string());
     }
     if message.starts_with("argument 1 of 'Number +'") && message.ends_with("not a Sequence") {
         return Some("\"..\" joins text, and \"1\" asNumber makes a number of it".to_string());
@@ -64,7 +70,7 @@ fn signature(message: &str) -> Option<String> {
 fn unknown(vm: &mut Vm, exception: &Exception) -> Option<String> {
     let unknown = vm.unknown_message(exception)?;
     let mut names = vm.visible_names(unknown.target);
-    if let Some(advice) = habit::advice(&unknown.name, &names) {
+    if let Some(advice) = habit::advice(&unknown.name, unknown.target == vm.lobby(), &names) {
         return Some(advice);
     }
     // A name that was meant for somebody else is often one of the Lobby's.
@@ -102,7 +108,8 @@ pub fn nearest<'n>(written: &str, names: &'n [String]) -> Option<&'n str> {
 /// Whether two neighbours changed places: `ofr` for `for`.
 fn is_shuffled(written: &str, name: &str) -> bool {
     let (written, name): (Vec<char>, Vec<char>) = (written.chars().collect(), name.chars().collect());
-    let differing: Vec<usize> = written.iter().zip(&name).enumerate().filter(|(_, (a, b))| a != b).map(|(at, _)| at).collect();
+    let differing: Vec<usize> =
+        written.iter().zip(&name).enumerate().filter(|(_, (a, b))| a != b).map(|(at, _)| at).collect();
     match differing[..] {
         [first, second] if written.len() == name.len() && second == first + 1 => {
             written[first] == name[second] && written[second] == name[first]

@@ -169,16 +169,17 @@ fn append_stack(text: &mut String, trace: &Trace, is_colored: bool) {
     let shown = &lines[..lines.len().min(STACK_LINES)];
     let width = |length: fn(&StackLine<'_>) -> usize| shown.iter().map(length).max().unwrap_or(0);
     let names = width(|line| line.name.chars().count().min(30));
-    let places = width(|line| if line.times > 1 { line.place.chars().count() } else { 0 });
+    let places = width(|line| if line.times > 1 || line.is_library { line.place.chars().count() } else { 0 });
     let dim = if is_colored { Style::new().dimmed() } else { Style::new() };
     text.push_str("\nstack:");
     for line in shown {
         let style = if line.is_library { dim } else { Style::new() };
-        let times = match line.times {
+        let note = match line.times {
+            _ if line.is_library => "  (library)".to_string(),
             1 => String::new(),
             times => format!("  ({} times)", grouped(times)),
         };
-        let row = format!("{:names$}  {:places$}{times}", line.name, line.place);
+        let row = format!("{:names$}  {:places$}{note}", line.name, line.place);
         // Writing to a String never fails.
         let _ = write!(text, "\n    {style}{}{style:#}", row.trim_end());
     }
@@ -193,7 +194,7 @@ fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);

@@ -60,7 +60,8 @@ impl Fold {
         self.end_round();
         self.recent.push(message);
         let count = self.recent.len();
-        let repeats = |&length: &usize| self.recent[count - length..] == self.recent[count - 2 * length..count - length];
+        let repeats =
+            |&length: &usize| self.recent[count - length..] == self.recent[count - 2 * length..count - length];
         if let Some(length) = (1..=ROUND_MAX.min(count / 2)).find(repeats) {
             self.round = self.recent.split_off(count - length);
             self.recent.truncate(count - 2 * length);

@@ -143,7 +143,9 @@ impl Args {
         if self.holder == vm.protos.object || self.holder == vm.protos.locals {
             return name;
         }
-        format!("{} {name}", vm.type_name(Value::object(self.holder)))
+        // A primitive that has waited for something does not know any more where it was found.
+        let holder = Value::object(self.holder);
+        format!("{} {name}", vm.type_name(if holder.is_nil() { self.target } else { holder }))
     }
 
     /// The name under which the primitive was called.

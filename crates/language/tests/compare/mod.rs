@@ -66,8 +66,9 @@ impl Machine {
             Ok(value) => show(&mut self.vm, value, 3),
             Err(Error::Exception(exception)) => {
                 let entries = exception.trace.entries.iter();
-                let trace: Vec<String> =
-                    entries.map(|at| format!("\n  {} {}:{}:{} ×{}", at.name, at.label, at.line, at.column, at.times)).collect();
+                let trace: Vec<String> = entries
+                    .map(|at| format!("\n  {} {}:{}:{} ×{}", at.name, at.label, at.line, at.column, at.times))
+                    .collect();
                 format!("uncaught {exception}{}", trace.concat())
             }
             Err(Error::Halted(Halt::Memory { .. })) => OUT_OF_MEMORY.to_string(),

@@ -17,7 +17,7 @@ Examples:
       {\"value\":[1,\"two\",null],\"type\":\"List\",\"output\":\"\"}
   telos eval --fuel 100000 'loop(nil)'
       stops, exit code 122
-  telos eval -- '-1 abs'
+  telos eval -- '-1 + 2'
       an expression that begins with - stands behind --";
 
 /// Evaluate expressions

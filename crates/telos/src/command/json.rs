@@ -117,8 +117,7 @@ fn places_of(trace: &Trace) -> Vec<serde_json::Value> {
 
 /// In a recursion, the messages of a round stand once, with how often they came.
 fn place_of(entry: &TraceEntry) -> serde_json::Value {
-    let mut place =
-        json!({ "message": entry.name, "file": entry.label, "line": entry.line, "column": entry.column });
+    let mut place = json!({ "message": entry.name, "file": entry.label, "line": entry.line, "column": entry.column });
     if entry.times > 1 {
         place["times"] = json!(entry.times);
     }

@@ -170,7 +170,11 @@ fn replace_map(vm: &mut Vm, args: Args) -> Outcome {
     for (key, value) in entries {
         let Some(to) = vm.sequence_of(value).cloned() else {
             let given = vm.described(value);
-            return Err(refuse(vm, &args, &format!("needs a Map with Sequences for values, but one of them is {given}")));
+            return Err(refuse(
+                vm,
+                &args,
+                &format!("needs a Map with Sequences for values, but one of them is {given}"),
+            ));
         };
         pairs.push((data(vm, key).clone(), to));
     }

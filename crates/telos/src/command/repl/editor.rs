@@ -39,7 +39,10 @@ pub fn editor(snapshot: Arc<Mutex<Snapshot>>, is_colored: bool) -> Reedline {
         editor = editor.with_highlighter(Box::new(Colors)).with_hinter(Box::new(hinter));
     }
     // Without a place to keep it, history lasts as long as the dialogue.
-    match history_path().filter(|path| is_private(path)).and_then(|path| FileBackedHistory::with_file(HISTORY_LINES, path).ok()) {
+    match history_path()
+        .filter(|path| is_private(path))
+        .and_then(|path| FileBackedHistory::with_file(HISTORY_LINES, path).ok())
+    {
         Some(history) => editor.with_history(Box::new(history)),
         None => editor,
     }
@@ -137,5 +140,21 @@ impl Prompt for IoPrompt {
 
     fn render_prompt_history_search_indicator(&self, search: PromptHistorySearch) -> Cow<'_, str> {
         Cow::Owned(format!("(search: {}) ", search.term))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The history was readable by everybody on the machine.
+    #[test]
+    fn nobody_else_reads_the_history() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("telos/history");
+        assert!(is_private(&path));
+        std::fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+        assert!(is_private(&path));
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     }
 }

@@ -30,6 +30,7 @@ const WIDTH: usize = 80;
 pub fn text(vm: &mut Vm, words: &[&str]) -> String {
     match words {
         [] => format!("{OVERVIEW}{}", wrapped(&prototypes().join(" "), "Prototypes: ".len(), 0)),
+        [word] if documentation::is_documented(word) => about_prototype(word),
         [word] => match named(vm, word) {
             Some(object) => about_object(vm, word, object),
             None => about_name(vm, word),
@@ -44,37 +45,31 @@ fn named(vm: &mut Vm, name: &str) -> Option<Value> {
     vm.get_slot(lobby, name).filter(|&value| !vm.is_activatable(value))
 }
 
-/// A prototype or any other object: what it is, and its own slots.
-fn about_object(vm: &mut Vm, name: &str, object: Value) -> String {
-    let documented: Vec<Entry> = documentation::entries().filter(|entry| entry.prototype == name).collect();
-    let mut lines: Vec<(String, String)> = documented
-        .iter()
-        .filter(|entry| !entry.slot.is_empty())
-        .map(|entry| (format!("{}{}", entry.slot, entry.arguments), entry.sentence().to_string()))
-        .collect();
-    // What the library leaves without words is its own affair; a program's slots are shown as they are.
-    if documented.is_empty() && vm.type_name(object) != name && documentation::is_documented(&vm.type_name(object)) {
-        return format!("{0}\nhelp {1} lists what it can do.", described(vm, name, object), vm.type_name(object));
-    }
-    if documented.is_empty() {
-        lines.extend(vm.own_names(object).into_iter().map(|slot| (signature(vm, object, &slot), String::new())));
-    }
-    lines.sort_by_key(|(signature, _)| (!signature.starts_with(char::is_alphabetic), signature.to_lowercase()));
-    let about = match documentation::description(name) {
-        Some(words) => format!("{words}\n\n"),
-        None => format!("{}\n\n", described(vm, name, object)),
-    };
-    let slots: String = lines.iter().map(|(signature, words)| line(signature, words)).collect();
-    let example = lines.first().map_or("SLOT", |(signature, _)| signature.split('(').next().unwrap_or("SLOT"));
-    format!("{about}{slots}\nhelp {name} {example} says more about one of them.")
+/// A prototype of the library: what it is, and its documented slots.
+fn about_prototype(name: &str) -> String {
+    let entries = documentation::entries().filter(|entry| entry.prototype == name && !entry.slot.is_empty());
+    let lines = entries.map(|entry| (format!("{}{}", entry.slot, entry.arguments), entry.sentence().to_string()));
+    let about = documentation::description(name).map(|words| format!("{words}\n\n")).unwrap_or_default();
+    about + &listed(name, lines.collect())
 }
 
-fn described(vm: &mut Vm, name: &str, object: Value) -> String {
+/// An object of the program: its own slots, as far as the machine knows them.
+fn about_object(vm: &mut Vm, name: &str, object: Value) -> String {
     let type_name = vm.type_name(object);
-    match type_name == name {
-        true => format!("{name} is an object of this program."),
-        false => format!("{name} is of type {type_name}."),
+    if type_name != name && documentation::is_documented(&type_name) && type_name != "Object" {
+        return format!("{name} is of type {type_name}.\nhelp {type_name} lists what it can do.");
     }
+    let slots = vm.own_names(object);
+    let lines = slots.iter().map(|slot| (signature(vm, object, slot), String::new())).collect();
+    format!("{name} is an object of this program.\n\n{}", listed(name, lines))
+}
+
+/// Slots in alphabetical order, operators last.
+fn listed(name: &str, mut lines: Vec<(String, String)>) -> String {
+    lines.sort_by_key(|(signature, _)| (!signature.starts_with(char::is_alphabetic), signature.to_lowercase()));
+    let slots: String = lines.iter().map(|(signature, words)| line(signature, words)).collect();
+    let example = lines.first().map_or("SLOT", |(signature, _)| signature.split('(').next().unwrap_or("SLOT"));
+    format!("{slots}\nhelp {name} {example} says more about one of them.")
 }
 
 /// A slot of some prototype: found where the object itself would find it.
@@ -83,9 +78,8 @@ fn about_slot(vm: &mut Vm, prototype: &str, slot: &str) -> String {
         return unknown(prototype, &prototypes().iter().map(|name| name.to_string()).collect::<Vec<_>>());
     };
     let lineage = vm.ancestor_types(object);
-    let found = std::iter::once(prototype.to_string())
-        .chain(lineage)
-        .find_map(|holder| documentation::find(&holder, slot));
+    let found =
+        std::iter::once(prototype.to_string()).chain(lineage).find_map(|holder| documentation::find(&holder, slot));
     if let Some(entry) = found {
         return details(&entry);
     }
