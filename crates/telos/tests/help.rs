@@ -46,7 +46,9 @@ fn every_primitive_is_documented() {
 /// What is documented is there: a renamed slot takes its documentation along.
 #[test]
 fn nothing_is_documented_that_does_not_exist() {
+    // A slot that nil has is found in nil, which means that nothing was found.
     let program: String = language::documentation()
+        .filter(|(prototype, _)| *prototype != "nil")
         .map(|(prototype, text)| (prototype, text.split([' ', '(']).next().unwrap_or_default()))
         .map(|(prototype, slot)| {
             format!("e := try(if({prototype} hasSlot(\"{slot}\") not, writeln(\"{prototype} {slot}\")))\n")

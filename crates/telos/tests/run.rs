@@ -39,6 +39,7 @@ fn exit_codes_tell_how_it_ended() {
     assert_eq!(eval("Exception raise(\"no\")").code, Some(1));
     assert_eq!(eval("a b(").code, Some(1));
     assert_eq!(telos(&["frobnicate"]).code, Some(2));
+    assert!(telos(&["hello.io"]).errors.contains("tip: to run a file: telos run hello.io"));
     assert_eq!(telos(&["eval"]).code, Some(2));
     assert_eq!(telos(&["eval", "--memory", "1X", "1"]).code, Some(2));
 }
