@@ -2,19 +2,31 @@
 
 use crate::documentation;
 use crate::habit;
+use crate::session::Session;
 use language::{Exception, Vm};
 
 /// Longer names are nobody's typing error.
 const NAME_CHARACTERS_MAX: usize = 64;
 
 /// A line of help for an exception, if there is one that helps.
-pub fn for_exception(vm: &mut Vm, exception: &Exception) -> Option<String> {
+pub fn for_exception(session: &mut Session, exception: &Exception) -> Option<String> {
     let message = exception.message.as_str();
     withheld(message)
         .or_else(|| missing_slot(message))
         .or_else(|| misused(message, exception.trace.entries.first().map_or("", |entry| &entry.name)))
         .or_else(|| signature(message))
-        .or_else(|| unknown(vm, exception))
+        .or_else(|| missing_brackets(session, exception))
+        .or_else(|| unknown(&mut session.vm, exception))
+}
+
+/// `if x > 3 …` asks what `if` without a condition answers, which is false, for `x`.
+fn missing_brackets(session: &Session, exception: &Exception) -> Option<String> {
+    let place = exception.trace.entries.first().filter(|_| exception.message.starts_with("false does not respond"))?;
+    let source = session.source_of(&place.label)?;
+    let line = source.lines().nth(place.line.checked_sub(1)? as usize)?;
+    let before: String = line.chars().take(place.column.saturating_sub(1) as usize).collect();
+    let is_if = before.split(|character: char| !character.is_alphanumeric()).rfind(|word| !word.is_empty()) == Some("if");
+    is_if.then(|| "the condition stands in brackets: if(x > 1, \"yes\", \"no\")".to_string())
 }
 
 fn withheld(message: &str) -> Option<String> {

@@ -40,7 +40,7 @@ pub fn render(session: &mut Session, failure: &Failure, is_colored: bool) -> Str
     match failure {
         Failure::Program(Error::Exception(exception)) => {
             let title = format!("{}: {}", exception.type_name, exception.message);
-            let hint = hint::for_exception(&mut page.session.vm, exception);
+            let hint = hint::for_exception(page.session, exception);
             page.located(title, &exception.trace, hint)
         }
         Failure::Program(Error::Syntax { label, error }) => {

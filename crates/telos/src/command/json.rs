@@ -92,7 +92,7 @@ fn number_of(number: f64) -> serde_json::Value {
 fn error_of(session: &mut Session, failure: &Failure) -> serde_json::Value {
     match failure {
         Failure::Program(Error::Exception(exception)) => {
-            let hint = hint::for_exception(&mut session.vm, exception);
+            let hint = hint::for_exception(session, exception);
             let trace = places_of(&exception.trace);
             json!({ "type": exception.type_name, "message": exception.message, "hint": hint, "stack": trace })
         }
