@@ -131,6 +131,9 @@ impl Vm {
     #[inline]
     pub fn charge(&mut self, units: usize) -> Result<(), Signal> {
         let units = units as u64;
+        if cfg!(feature = "no_fuel") {
+            return Ok(());
+        }
         while self.tank.slice < units {
             self.refuel()?;
         }

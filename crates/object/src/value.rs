@@ -75,7 +75,15 @@ impl Value {
 
     #[inline(always)]
     pub const fn as_handle(self) -> Option<Handle> {
-        if self.0 >> 48 == OBJECT_TAG >> 48 { Some(Handle(self.0 as u32)) } else { None }
+        let index = self.0.wrapping_sub(OBJECT_TAG);
+        if index >> 32 == 0 { Some(Handle(index as u32)) } else { None }
+    }
+
+    /// The object that this is known to be. Anything else reads as some handle.
+    #[inline(always)]
+    pub fn assume_handle(self) -> Handle {
+        debug_assert!(self.as_handle().is_some());
+        Handle(self.0 as u32)
     }
 
     #[inline(always)]

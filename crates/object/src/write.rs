@@ -76,6 +76,17 @@ impl Heap {
         self.barrier(handle, Part::Slot(name)).set_slot(index, value);
     }
 
+    /// Overwrites a slot of an object that has this shape and that nobody watches. False if nothing was done.
+    #[inline(always)]
+    pub fn overwrite_slot(&mut self, handle: Handle, shape: ShapeId, index: usize, value: Value) -> bool {
+        let object = &mut self.objects[handle.0 as usize];
+        let usual = object.shape == shape && object.flags & flag::WATCHED == 0;
+        if usual {
+            object.set_slot(index, value);
+        }
+        usual
+    }
+
     pub fn set_slot(&mut self, handle: Handle, name: Symbol, value: Value) {
         match self.own_slot_index(handle, name) {
             Some(index) => self.set_slot_at(handle, index, name, value),

@@ -19,6 +19,10 @@ impl Compiler<'_> {
         self.claim(base + 2)?;
         let register = match target {
             None => 0,
+            Some(Operand::Local(local)) if count == 0 => {
+                self.emit(Op::GetOfLocal, base, local, 0, site, Value::NIL)?;
+                return Ok(Operand::Value(base as u8));
+            }
             Some(Operand::Local(local)) => {
                 self.emit_quietly(Op::Load, base + 1, local, 0, Value::NIL)?;
                 base as u8 + 1
@@ -37,7 +41,11 @@ impl Compiler<'_> {
                 let value = self.pure(argument)?;
                 self.place_quietly(value, base + 2 + index)?;
             }
-            let op = if target.is_some() { Op::Send } else { Op::SendSelf };
+            let op = match target {
+                None => Op::SendSelf,
+                Some(_) if count == 0 => Op::Get,
+                Some(_) => Op::Send,
+            };
             self.about = message;
             let for_arguments = Value::number((self.fuel - paid) as f64);
             self.emit(op, base, register, count as u8, site, for_arguments)?;
@@ -122,15 +130,15 @@ impl Compiler<'_> {
         self.note(name_message);
         let site = self.new_site(name, message);
         let op = if text == "setSlot" { Op::SetSlot } else { Op::UpdateSlot };
-        let receiver = match target {
-            Operand::Value(register) => register,
-            other => {
-                self.place_quietly(other, base + 1)?;
-                base as u8 + 1
-            }
-        };
         self.owe(1);
         if self.is_pure(value, 0) {
+            let receiver = match target {
+                Operand::Value(register) => register,
+                other => {
+                    self.place_quietly(other, base + 1)?;
+                    base as u8 + 1
+                }
+            };
             self.top = base + 2;
             let value = self.pure(value)?;
             let value = match value {
@@ -144,7 +152,12 @@ impl Compiler<'_> {
             return Ok(Operand::Value(value));
         }
         // The receiver must stay what it was.
-        self.emit(Op::Move, base + 1, receiver, 0, 0, Value::NIL)?;
+        match target {
+            Operand::Value(register) => {
+                self.emit(Op::Move, base + 1, register, 0, 0, Value::NIL)?;
+            }
+            other => self.place(other, base + 1)?,
+        }
         let target = Source::Register(base as u8 + 1);
         let key = Source::Constant(Value::object(name));
         let context = Context::Argument { message, callee: None, target, done: vec![key] };

@@ -244,7 +244,7 @@ impl Compiler<'_> {
         let fuel = if self.quiet { 0 } else { std::mem::take(&mut self.fuel) };
         self.code.push(Instruction { op, a: a as u8, b, c, fuel, x: x as u16, value });
         self.states_at.push(before);
-        let waits = matches!(op, Op::Send | Op::SendSelf | Op::Call);
+        let waits = matches!(op, Op::Get | Op::GetOfLocal | Op::Send | Op::SendSelf | Op::Call);
         let waiting =
             if waits { self.push_state(Context::Result { message: self.about }, self.parent) } else { before };
         self.waits_at.push(waiting);

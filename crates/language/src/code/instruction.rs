@@ -66,6 +66,10 @@ pub enum Op {
     /// a = index, a+1 = direction, a+2 = keys, a+3 = the list: c = item, b = index, or a itself
     ForeachBegin,
     ForeachNext,
+    /// a = the answer of b to the message of site x, which has no arguments
+    Get,
+    /// as Get; b is a local that was not read yet, and must not be something that a read would activate
+    GetOfLocal,
     /// a = the answer of b to the message of site x; its c arguments are in a+2 and on, and cost `value` of the fuel
     Send,
     /// as Send, to the locals and what they stand for

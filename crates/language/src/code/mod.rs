@@ -7,7 +7,7 @@
 //!
 //! - `compile`, with `chain`, `call`, `arithmetic`, `control` and `loops` as its chapters: trees to instructions
 //! - `state`: what each instruction means in the tree
-//! - `execute`: the loop; `send`, `site`: calls and what they remember; `leave`: back to the tree
+//! - `execute`: the loop; `run`: what it hands out; `send`, `site`: calls and what they remember; `leave`: back to the tree
 
 mod arithmetic;
 mod call;
@@ -18,12 +18,14 @@ mod execute;
 mod instruction;
 mod leave;
 mod loops;
+mod run;
 mod send;
 pub mod site;
 pub mod state;
 
 use crate::block::field;
 use crate::machine::frame::{Frame, Kind};
+use crate::machine::values::WINDOW;
 use crate::message;
 use crate::primitives::Args;
 use crate::vm::Vm;
@@ -81,6 +83,17 @@ pub struct Unit {
 }
 
 impl Unit {
+    /// Makes arguments that were not given nil, and other locals nothing yet.
+    #[inline(always)]
+    fn clear_locals(&self, registers: &mut [Value; WINDOW], given: usize) {
+        if given < self.argument_count {
+            registers[1 + given..=self.argument_count].fill(Value::NIL);
+        }
+        if self.argument_count < self.names.len() {
+            registers[1 + self.argument_count..=self.names.len()].fill(Value::ABSENT);
+        }
+    }
+
     /// Names every object that the code refers to.
     fn trace(&self, visit: &mut dyn FnMut(Value)) {
         visit(Value::object(self.body));

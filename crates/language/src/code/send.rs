@@ -132,7 +132,6 @@ impl Vm {
                 let primitive = &self.primitives[*index as usize];
                 let quick = primitive.quick;
                 let (eagerness, calls_block) = (primitive.eagerness, primitive.calls_block);
-                let index = *index;
                 let calls_block = calls_block
                     && self.kind_of(found.target) == ObjectKind::Block
                     && self.callable_block(self.handle_of(found.target), count).is_some();
@@ -141,8 +140,8 @@ impl Vm {
                 }
                 match quick {
                     _ if calls_block => Callee::CallBlock,
-                    Some(quick) => Callee::Quick(index, quick),
-                    None => Callee::Primitive(index),
+                    Some(quick) => Callee::Quick(quick),
+                    None => Callee::Primitive,
                 }
             }
             (ObjectKind::Block, Data::Record(fields)) => {
@@ -157,7 +156,7 @@ impl Vm {
             }
             _ => return Answer::Tree,
         };
-        site.value.set(callee);
+        site.value.set(found.value);
         site.callee.set(known);
         Answer::Callee(callee, found.target)
     }
@@ -166,15 +165,22 @@ impl Vm {
     fn invoke_known(&mut self, site: &Site, instruction: Instruction, target: Value, base: usize) -> Option<Outcome> {
         let first = base + instruction.a as usize;
         match site.callee.get() {
-            Callee::Primitive(index) | Callee::Quick(index, _) => self.call_primitive(instruction, index, target),
+            Callee::Primitive | Callee::Quick(_) => self.call_primitive(instruction, site.value.get(), target),
             Callee::Block => self.activate_from_code(instruction, target),
             Callee::CallBlock => self.call_block_from_code(instruction, target),
             Callee::Code(callee, _) => {
                 self.stack.values[first + 1] = target;
-                let (block, holder) = (site.value.get(), site.holder.get());
+                let (block, holder) = (site.value.get().assume_handle(), site.holder.get());
                 self.enter_unit(callee, block, target, site.message, holder, first + 1, instruction.c as usize)
             }
         }
+    }
+
+    /// Calls what the site knows, with its receiver in the register behind `a`.
+    pub(super) fn invoke_from_code(&mut self, instruction: Instruction) -> Option<Outcome> {
+        let (unit, base) = (self.running_unit(), self.top().base as usize);
+        let target = self.stack.values[base + instruction.a as usize + 1];
+        self.invoke_known(&unit.sites[instruction.x as usize], instruction, target, base)
     }
 
     /// Calls what `Find` found, whatever happened to the site while the arguments were evaluated.
@@ -183,7 +189,7 @@ impl Vm {
         let site = &unit.sites[instruction.x as usize];
         let first = base + instruction.a as usize;
         let (callee, target) = (self.stack.values[first], self.stack.values[first + 1]);
-        if callee.as_handle() == Some(site.value.get()) {
+        if callee == site.value.get() {
             return self.invoke_known(site, instruction, target, base);
         }
         let (Some(handle), count) = (callee.as_handle(), instruction.c as usize) else {
@@ -208,7 +214,7 @@ impl Vm {
 
     /// Calls a primitive; the frame on top waits for its answer.
     #[inline]
-    pub(super) fn call_primitive(&mut self, instruction: Instruction, index: u32, target: Value) -> Option<Outcome> {
+    fn call_primitive(&mut self, instruction: Instruction, primitive: Value, target: Value) -> Option<Outcome> {
         let frame = self.stack.frames.last().expect("a running machine has a frame");
         let first = frame.base as usize + instruction.a as usize;
         let unit = self.units.get(frame.unit).expect("a frame's unit lives as long as it");
@@ -220,6 +226,9 @@ impl Vm {
             message: site.message,
             locals: frame.locals,
             holder: site.holder.get(),
+        };
+        let Data::Primitive(index) = *self.heap.object(primitive.assume_handle()).data() else {
+            return Some(self.leave_code(instruction));
         };
         let function = self.primitives[index as usize].function.clone();
         let tank = self.tank;
@@ -245,7 +254,7 @@ impl Vm {
     }
 
     /// Activates a block that runs as a tree. It may ask for its sender, so code without one has to be left.
-    pub(super) fn activate_from_code(&mut self, instruction: Instruction, target: Value) -> Option<Outcome> {
+    fn activate_from_code(&mut self, instruction: Instruction, target: Value) -> Option<Outcome> {
         let frame = *self.top();
         if frame.locals.is_absent() {
             return Some(self.leave_code(instruction));
@@ -260,11 +269,11 @@ impl Vm {
             locals: frame.locals,
             holder: site.holder.get(),
         };
-        Some(self.activate_block(site.value.get(), args))
+        Some(self.activate_block(site.value.get().assume_handle(), args))
     }
 
     /// `block call(…)`: the block's code, with its arguments where they are.
-    pub(super) fn call_block_from_code(&mut self, instruction: Instruction, target: Value) -> Option<Outcome> {
+    fn call_block_from_code(&mut self, instruction: Instruction, target: Value) -> Option<Outcome> {
         let (unit, frame) = (self.running_unit(), *self.top());
         let site = &unit.sites[instruction.x as usize];
         let (block, count) = (self.handle_of(target), instruction.c as usize);
@@ -272,7 +281,7 @@ impl Vm {
         let holder = self.protos.block;
         match self.callable_block(block, count) {
             Some(callee) => self.enter_unit(callee, block, frame.locals, site.message, holder, at, count),
-            None if instruction.op == Op::Send => Some(self.evaluate_or_leave(instruction, site)),
+            None if instruction.op != Op::Call => Some(self.evaluate_or_leave(instruction, site)),
             None => {
                 // The arguments are evaluated, and must not be again: only the block is the tree's.
                 let locals = self.reify_top();

@@ -1,13 +1,13 @@
 //! The value stack of one coroutine: what frames keep, and the registers of compiled code.
 //!
-//! Registers are reached through a window of 256, so that an eight-bit register number needs no check. Behind the top
-//! lies room for one window, with whatever was there before: nobody reads it.
+//! Registers are reached through a window, so that an eight-bit register number, and the few behind it, need no check.
+//! Behind the top lies room for one window, with whatever was there before: nobody reads it.
 
 use object::Value;
 use std::ops::{Deref, DerefMut};
 
-/// Registers that one frame can name.
-pub const WINDOW: usize = 256;
+/// Registers that one frame can name, by a number of eight bits or as one of the next few.
+pub const WINDOW: usize = 256 + 4;
 
 #[derive(Default)]
 pub struct Values {
@@ -63,7 +63,14 @@ impl Values {
         self.buffer.resize(len.next_power_of_two(), Value::ABSENT);
     }
 
-    /// The registers of a frame.
+    /// The registers of a frame that has so many.
+    #[inline(always)]
+    pub fn registers(&mut self, base: usize, count: usize) -> &mut [Value; WINDOW] {
+        self.top = self.top.max(base + count);
+        self.window(base)
+    }
+
+    /// The registers of a frame whose values are all beneath the top.
     #[inline(always)]
     pub fn window(&mut self, base: usize) -> &mut [Value; WINDOW] {
         if self.buffer.len() < base + WINDOW {

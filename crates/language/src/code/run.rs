@@ -1,0 +1,94 @@
+//! Running compiled code: what the loop hands out is done here, and the loop goes on.
+
+use super::Unit;
+use super::execute::Exit;
+use super::instruction::Instruction;
+use crate::machine::frame::Phase;
+use crate::signal::{Halt, Outcome, Signal};
+use crate::vm::Vm;
+use object::Value;
+use std::rc::Rc;
+
+impl Vm {
+    /// Goes on with the code frame on top until a frame beneath that is no code is to have a value.
+    pub(crate) fn run_code(&mut self) -> Outcome {
+        loop {
+            let outcome = match self.execute() {
+                Exit::Return(value) => Some(Ok(value)),
+                Exit::Fuel => self.refuel_code(),
+                Exit::Safepoint => self.safepoint().err().map(Err),
+                exit => self.help_code(exit),
+            };
+            if let Some(outcome) = outcome {
+                return outcome;
+            }
+        }
+    }
+
+    /// Does what the instruction just taken needs.
+    fn help_code(&mut self, exit: Exit) -> Option<Outcome> {
+        let instruction = self.instruction_taken();
+        match exit {
+            Exit::Call => self.call_from_code(instruction),
+            Exit::Send => self.send_from_code(instruction),
+            Exit::Find => self.find_from_code(instruction),
+            Exit::Invoke => self.invoke_from_code(instruction),
+            Exit::Write => self.write_from_code(instruction),
+            Exit::Update => self.update_from_code(instruction),
+            Exit::Bind => self.bind_from_code(instruction),
+            Exit::Guard => self.guard_from_code(instruction),
+            Exit::Deep => self.look_at_depth(instruction),
+            Exit::Surprise => Some(self.leave_surprised(instruction)),
+            _ => Some(self.leave_code(instruction)),
+        }
+    }
+
+    fn instruction_taken(&mut self) -> Instruction {
+        let frame = self.top();
+        let (Phase::Step(place), id) = (frame.phase, frame.unit) else { unreachable!("a code frame is at a step") };
+        self.units.get(id).expect("a frame's unit lives as long as it").code[place as usize - 1]
+    }
+
+    /// The unit of the code frame on top.
+    pub(super) fn running_unit(&mut self) -> Rc<Unit> {
+        let id = self.top().unit;
+        self.units.get(id).expect("a frame's unit lives as long as it").clone()
+    }
+
+    /// Gives the code frame on top the answer it waits for.
+    #[inline]
+    pub(crate) fn accept(&mut self, value: Value) {
+        let frame = *self.top();
+        let Phase::Step(place) = frame.phase else { return };
+        let unit = self.units.get(frame.unit).expect("a frame's unit lives as long as it");
+        let register = unit.code[place as usize - 1].a as usize;
+        let index = frame.base as usize + register;
+        self.stack.values.reach(index + 1);
+        self.stack.values[index] = value;
+    }
+
+    /// The next slice; what is left at the very end is used up message by message in the tree.
+    fn refuel_code(&mut self) -> Option<Outcome> {
+        match self.refuel() {
+            Ok(()) if self.units.stressed => {
+                let outcome = self.leave_unpaid();
+                self.leave_recent();
+                Some(outcome)
+            }
+            Ok(()) => None,
+            Err(Signal::Halt(Halt::Fuel { .. })) if self.tank.slice > 0 => Some(self.leave_unpaid()),
+            Err(signal) => Some(Err(signal)),
+        }
+    }
+
+    /// Too deep, or just deep enough to look at the memory that stacks take; then the call is made after all.
+    fn look_at_depth(&mut self, instruction: Instruction) -> Option<Outcome> {
+        if self.stack.depth >= self.limits.depth {
+            return Some(Err(self.raise_too_deep()));
+        }
+        self.stack.looked();
+        self.tank.slice += instruction.fuel as u64;
+        self.step_back();
+        self.safepoint().err().map(Err)
+    }
+}
