@@ -89,6 +89,16 @@ Exception do(
         invoke := method(value, getSlot("value"))
     )
 
+    //doc Exception asString Returns the type, what went wrong, and where.
+    asString := method(
+        text := self type .. ": " .. self error
+        place := if(originalCall, originalCall message, caughtMessage)
+        if(place and(place lineNumber > 0), text .. " (" .. place label .. ":" .. place lineNumber .. ")", text)
+    )
+
+    //doc Exception asSimpleString Returns the type and what went wrong.
+    asSimpleString := method(self type .. ": " .. self error)
+
     //doc Exception backTraceString Returns the error and the calls that led to it, a line each.
     backTraceString := method(
         lines := Sequence clone
@@ -180,7 +190,7 @@ Error do(
 
     //doc Error ifError(name, expression) Evaluates the expression in the sender, with the error in the slot name if one is given. Returns self.
     ifError := method(
-        if(call argCount == 0, Exception raise("ifError requires at least 1 argument"))
+        if(call argCount == 0, Exception raise("'ifError' needs at least 1 argument, got 0"))
         if(call argCount > 1, call sender setSlot(call argAt(0) name, self))
         call evalArgAt(call argCount - 1)
         self

@@ -9,8 +9,12 @@
 Call do(
     // How many leading arguments name loop variables; the next one is the body.
     loopNameCount := method(
-        if(self message argCount == 0, Exception raise("missing argument"))
+        if(self message argCount == 0, self raiseMissing)
         (self message argCount - 1) min(2)
+    )
+
+    raiseMissing := method(
+        Exception raise("'List " .. (self message name) .. "' needs at least 1 argument, got 0")
     )
 )
 
@@ -127,7 +131,7 @@ List do(
     //doc List reduce(total, value, expression, initial) Combines all elements from the left: reduce(+) sends + to the total with each element as argument. Without an initial value the first element is it.
     reduce := method(
         argumentCount := call argCount
-        if(argumentCount == 0, Exception raise("missing argument"))
+        if(argumentCount == 0, call raiseMissing)
         if(argumentCount isEven,
             total := call evalArgAt(argumentCount - 1)
             rest := self

@@ -81,6 +81,19 @@ Map do(
         pairs
     )
 
+    //doc Map asString Returns the pairs as the source of a Map.
+    asString := method(
+        pairs := List clone
+        self foreach(key, value, pairs append(key asSimpleString, getSlot("value") asSimpleString))
+        "Map with(" .. pairs join(", ") .. ")"
+    )
+
+    //doc Map asSimpleString Returns asString, shortened to 40 characters.
+    asSimpleString := method(
+        text := self asString
+        if(text size > 40, text exSlice(0, 37) .. "...", text)
+    )
+
     //doc Map asObject Returns a new object with the receiver's pairs as slots.
     asObject := method(
         object := Object clone

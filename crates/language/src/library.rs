@@ -38,6 +38,38 @@ const FILES: Files = files![
 const HOST_FILES: &[(&str, Files)] =
     &[("Date", files!["Date.io"]), ("File", files!["File.io"]), ("Directory", files!["Directory.io"])];
 
+macro_rules! documents {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../../stdlib/doc/", $name, ".txt")))),*]
+    };
+}
+
+/// What the primitives of each prototype do, one line each: `slot(arguments) What it does.` Data for people, which a
+/// machine never reads: starting one costs nothing more.
+const DOCUMENTS: Files = documents![
+    "Block",
+    "CFunction",
+    "Call",
+    "Collector",
+    "Coroutine",
+    "Date",
+    "Directory",
+    "Duration",
+    "EvalFrame",
+    "Exception",
+    "File",
+    "List",
+    "Map",
+    "Message",
+    "Number",
+    "Object",
+    "Random",
+    "Regex",
+    "Sequence",
+    "System",
+    "WeakLink",
+];
+
 /// Prototypes that the library fills and nothing makes before.
 const PROTOTYPES: &[&str] = &["Error", "Random", "Regex", "System"];
 
@@ -45,6 +77,14 @@ const PROTOTYPES: &[&str] = &["Error", "Random", "Regex", "System"];
 pub fn sources() -> impl Iterator<Item = (&'static str, &'static str)> {
     let host = HOST_FILES.iter().flat_map(|(_, files)| files.iter());
     FILES.iter().chain(host).copied()
+}
+
+/// The documented slots of the library, each with its prototype: `slot(arguments) What it does.` Those that are written
+/// in Io have a `//doc` comment in their source, the primitives a line in the file of their prototype.
+pub fn documentation() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let primitives = DOCUMENTS.iter().flat_map(|(name, text)| text.lines().map(move |line| (*name, line)));
+    let comments = sources().flat_map(|(_, source)| source.lines());
+    comments.filter_map(|line| line.trim().strip_prefix("//doc ")?.split_once(' ')).chain(primitives)
 }
 
 /// Evaluates the library in Core. The library is part of this crate, so an error in it is ours.

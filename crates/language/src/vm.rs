@@ -2,6 +2,7 @@
 //! primitives use; evaluation itself is in `machine`.
 
 use crate::code::Units;
+use crate::embed::Trace;
 use crate::host::Host;
 use crate::limits::{Interrupt, Limits, Tank};
 use crate::machine::frame::{Stack, Suspended};
@@ -34,6 +35,8 @@ pub struct Vm {
     /// The primitives that Object and Locals had at first for the names that code builds in.
     pub(crate) built_in: FxHashMap<Symbol, Vec<Handle>>,
     pub(crate) regexes: primitives::RegexCache,
+    /// Where the last program was that did not come to its end.
+    pub(crate) halted_at: Trace,
 }
 
 impl Default for Vm {
@@ -73,6 +76,7 @@ impl Vm {
             units: Units::default(),
             built_in: FxHashMap::default(),
             regexes: primitives::RegexCache::default(),
+            halted_at: Trace::default(),
         };
         primitives::install(&mut vm);
         operator_table::install(&mut vm);
@@ -268,6 +272,17 @@ impl Vm {
             Some(name) if self.kind_of(name) == Kind::Sequence => self.text_of(name).unwrap_or_default(),
             _ => self.protos.kind_name(self.heap.kind(handle)).to_string(),
         }
+    }
+
+    /// What a value is, with its article: `a Number`, `an Object`, `nil`.
+    #[cold]
+    pub(crate) fn described(&mut self, value: Value) -> String {
+        let name = self.type_name(value);
+        if value.is_nil() || value == Value::TRUE || value == Value::FALSE {
+            return name;
+        }
+        let is_vowel = name.chars().next().is_some_and(|first| "AEIOUaeiou".contains(first));
+        format!("{} {name}", if is_vowel { "an" } else { "a" })
     }
 
     // ---- slots, by name

@@ -112,10 +112,15 @@ impl Vm {
         }
     }
 
-    /// The messages under way, innermost first, but for the library's own way of raising, which is nobody's mistake.
+    /// The innermost messages under way.
     pub(crate) fn stack_messages(&self) -> Vec<Value> {
+        self.messages_under_way().take(STACK_MESSAGES_MAX).map(Value::object).collect()
+    }
+
+    /// The messages under way, innermost first, but for the library's own way of raising, which is nobody's mistake.
+    pub(crate) fn messages_under_way(&self) -> impl Iterator<Item = Handle> {
         let frames = &self.stack.frames;
-        let messages_of = |index: usize| {
+        let messages_of = move |index: usize| {
             let mut messages = match (frames[index].kind, frames[index].phase) {
                 (Kind::Code, Phase::Step(place)) => self.code_messages(frames[index].unit, place),
                 (Kind::Chain, _) => vec![frames[index].message],
@@ -128,7 +133,7 @@ impl Vm {
             messages
         };
         let messages = (0..frames.len()).rev().flat_map(messages_of);
-        messages.skip_while(|&each| self.is_raising(each)).take(STACK_MESSAGES_MAX).map(Value::object).collect()
+        messages.skip_while(|&each| self.is_raising(each))
     }
 
     fn is_raising(&self, message: Handle) -> bool {

@@ -102,8 +102,13 @@ fn index(vm: &mut Vm, args: &Args, argument: usize) -> Result<usize, Signal> {
     let count = vm.heap.list(list).map_or(0, <[Value]>::len);
     match usize::try_from(given) {
         Ok(index) if index < count => Ok(index),
-        _ => Err(vm.raise("index out of bounds")),
+        _ => Err(out_of_bounds(vm, given, count)),
     }
+}
+
+#[cold]
+fn out_of_bounds(vm: &mut Vm, given: i64, count: usize) -> Signal {
+    vm.raise(format!("index {given} is out of bounds: the size of the List is {count}"))
 }
 
 /// How many items a change at this place moves: none at either end.
@@ -151,7 +156,7 @@ fn at_insert(vm: &mut Vm, args: Args) -> Outcome {
             vm.heap.list_edit(list, |items| items.insert(at, value));
             Ok(args.target)
         }
-        _ => Err(vm.raise("index out of bounds")),
+        _ => Err(out_of_bounds(vm, given, count)),
     }
 }
 
@@ -164,7 +169,7 @@ fn remove_at(vm: &mut Vm, args: Args) -> Outcome {
             vm.charge(moved(at, count) / 64)?;
             Ok(vm.heap.list_edit(list, |items| items.remove(at)).unwrap_or(Value::NIL))
         }
-        _ => Err(vm.raise("index out of bounds")),
+        _ => Err(out_of_bounds(vm, given, count)),
     }
 }
 

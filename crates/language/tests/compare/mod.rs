@@ -65,9 +65,10 @@ impl Machine {
         let result = match self.vm.evaluate(source, "program") {
             Ok(value) => show(&mut self.vm, value, 3),
             Err(Error::Exception(exception)) => {
-                let entries = exception.trace.iter();
-                let trace: Vec<String> =
-                    entries.map(|at| format!("\n  {} {}:{}:{}", at.name, at.label, at.line, at.column)).collect();
+                let entries = exception.trace.entries.iter();
+                let trace: Vec<String> = entries
+                    .map(|at| format!("\n  {} {}:{}:{} ×{}", at.name, at.label, at.line, at.column, at.times))
+                    .collect();
                 format!("uncaught {exception}{}", trace.concat())
             }
             Err(Error::Halted(Halt::Memory { .. })) => OUT_OF_MEMORY.to_string(),

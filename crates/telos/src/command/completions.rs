@@ -6,10 +6,17 @@ use clap_complete::Shell;
 use std::io::Write;
 use std::process::ExitCode;
 
+const EXAMPLES: &str = "\
+Examples:
+  telos completions bash > ~/.local/share/bash-completion/completions/telos
+  telos completions zsh > ~/.zfunc/_telos
+  telos completions fish > ~/.config/fish/completions/telos.fish";
+
 /// Print a completion script for a shell
 ///
-/// For bash: telos completions bash > ~/.local/share/bash-completion/completions/telos
+/// Where it goes depends on the shell.
 #[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
 pub struct Completions {
     shell: Shell,
 }

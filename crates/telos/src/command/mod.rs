@@ -8,6 +8,7 @@ mod json;
 mod repl;
 mod run;
 
+use crate::habit;
 use crate::options::Color;
 use crate::report;
 use crate::session::{Failure, Session};
@@ -16,16 +17,25 @@ use clap::{Parser, Subcommand};
 use std::io::Read;
 use std::process::ExitCode;
 
+// Lines of at most 80 columns, as they are printed.
 const EXAMPLES: &str = "\
 Examples:
-  telos demo                                a tour of the language
-  telos eval '1 + 2'                        evaluate an expression
-  telos run hello.io Ada                    run a file; System args is list(\"hello.io\", \"Ada\")
-  telos run --fuel 1000000 --no-host x.io   run code that you do not trust
-  telos repl                                explore, with completion and help
+  telos demo                         a tour of the language
+  telos eval '1 + 2'                 evaluate an expression
+  telos run hello.io Ada             run a file; \"Ada\" is for the program
+  telos run --fuel 1e6 --no-host x.io
+                                     run code that you do not trust
+  telos repl                         explore, with completion and help
 
-Exit codes: 0 success, or the code given to System exit; 1 an exception, a syntax error or an unreadable file; 2 wrong
-usage; 122 out of fuel; 123 out of memory; 124 timed out; 130 interrupted; 141 nobody reads the output.";
+Exit codes:
+    0   success, or the code that the program gave to System exit
+    1   an exception, a syntax error or an unreadable file
+    2   wrong usage
+  122   out of fuel
+  123   out of memory
+  124   timed out
+  130   interrupted
+  141   nobody reads the output";
 
 /// The Io language: everything is an object, code included.
 #[derive(Parser, Debug)]
@@ -83,6 +93,15 @@ fn read_source(path: &str) -> anyhow::Result<String> {
 fn plain_reason(error: std::io::Error) -> anyhow::Error {
     let text = error.to_string();
     anyhow::anyhow!(text.split(" (os error").next().unwrap_or(&text).to_lowercase())
+}
+
+/// Tells the author of a program that does what nobody wants without failing.
+fn advise(session: &mut Session, source: &str, color: Color) {
+    let lobby = session.vm.lobby();
+    let is_own = session.vm.own_names(lobby).iter().any(|name| name == "print" || name == "println");
+    if let Some(words) = habit::printing(source).filter(|_| !is_own) {
+        report::advise(session, words, color);
+    }
 }
 
 /// Ends a session: what is buffered is written, a failure is shown and becomes the exit code.

@@ -115,9 +115,7 @@ fn clone_append_seq(vm: &mut Vm, args: Args) -> Outcome {
             whole
         }
         (None, None) => {
-            let (name, type_name) = (args.name(vm), vm.type_name(right));
-            let text = format!("argument 0 to method '{name}' must be a number or string, not a '{type_name}'");
-            return Err(vm.raise(text));
+            return Err(args.wrong(vm, 0, "Sequence or Number"));
         }
     };
     Ok(vm.immutable(whole))
@@ -126,9 +124,7 @@ fn clone_append_seq(vm: &mut Vm, args: Args) -> Outcome {
 #[inline]
 fn append_seq(vm: &mut Vm, args: Args) -> Outcome {
     let handle = mutable(vm, &args)?;
-    if args.count == 0 {
-        return Err(vm.raise("requires at least one argument"));
-    }
+    args.required(vm, 0)?;
     for index in 0..args.count {
         let value = args.value(vm, index);
         match (value.as_handle(), vm.number_of(value)) {

@@ -101,8 +101,8 @@ fn count(vm: &mut Vm, args: &Args, index: usize) -> Result<usize, Signal> {
     match usize::try_from(number) {
         Ok(count) => Ok(count),
         Err(_) => {
-            let name = args.name(vm);
-            Err(vm.raise(format!("argument {index} to method '{name}' must not be negative, but is {number}")))
+            let name = args.full_name(vm);
+            Err(vm.raise(format!("argument {} of '{name}' must not be negative, but is {number}", index + 1)))
         }
     }
 }
