@@ -127,8 +127,8 @@ impl Vm {
     #[inline]
     pub fn charge(&mut self, units: usize) -> Result<(), Signal> {
         let units = units as u64;
-        while self.tank.slice < units {
-            self.refuel()?;
+        if self.tank.slice < units {
+            self.refuel_for(units)?;
         }
         self.tank.slice -= units;
         Ok(())

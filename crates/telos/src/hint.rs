@@ -20,12 +20,15 @@ pub fn for_exception(vm: &mut Vm, exception: &Exception) -> Option<String> {
         let name = exception.message.split(' ').nth(1).unwrap_or("x");
         return Some(format!("\"{name} := …\" makes the slot, \"=\" only changes one that is there"));
     }
-    let unknown = vm.unknown_message(exception)?;
+    let unknown = vm.unknown_message(exception).filter(|unknown| unknown.name.len() <= LONGEST_NAME_BYTES)?;
     let mut names = vm.visible_names(unknown.target);
     // A name that was meant for somebody else is often one of the Lobby's.
     names.extend(vm.visible_names(vm.lobby()));
     nearest(&unknown.name, &names).map(|name| format!("did you mean '{name}'?"))
 }
+
+/// Nobody mistypes a name of this length: it is data that was taken for code.
+const LONGEST_NAME_BYTES: usize = 100;
 
 /// The name that is most like what was written. Earlier names win over later ones.
 fn nearest<'n>(written: &str, names: &'n [String]) -> Option<&'n str> {

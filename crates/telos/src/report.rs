@@ -10,6 +10,10 @@ use std::fmt::Write;
 const STACK_LINES: usize = 16;
 /// Longer lines are shown around the place only.
 const LINE_CHARACTERS: usize = 400;
+/// What a program puts into a message is shown up to here.
+const MESSAGE_CHARACTERS: usize = 4_000;
+/// A name in the stack is shown up to here.
+const NAME_CHARACTERS: usize = 30;
 
 /// Writes a failure to standard error, after all that the program has written.
 pub fn show(session: &mut Session, failure: &Failure, color: Color) {
@@ -62,7 +66,7 @@ struct Place<'a> {
 }
 
 fn exception_text(session: &mut Session, exception: &Exception, renderer: &Renderer) -> String {
-    let title = format!("{}: {}", exception.type_name, exception.message);
+    let title = shortened(&format!("{}: {}", exception.type_name, exception.message), MESSAGE_CHARACTERS);
     let hint = hint::for_exception(&mut session.vm, exception);
     let is_placed = |entry: &&TraceEntry| entry.line > 0;
     let is_own = |entry: &&TraceEntry| is_placed(entry) && !is_library(&entry.label);
@@ -118,17 +122,26 @@ fn around(line: &str, column: usize) -> (String, usize) {
     (line.chars().skip(from).take(LINE_CHARACTERS).collect(), column - from)
 }
 
+/// The beginning of a text that may be long.
+fn shortened(text: &str, characters: usize) -> String {
+    match text.char_indices().nth(characters) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_string(),
+    }
+}
+
 fn append_stack(text: &mut String, trace: &[TraceEntry]) {
     let shown: Vec<&TraceEntry> = trace.iter().filter(|entry| entry.line > 0).collect();
     if shown.len() < 2 {
         return;
     }
-    let width = shown.iter().take(STACK_LINES).map(|entry| entry.name.chars().count().min(30)).max().unwrap_or(0);
+    let width =
+        shown.iter().take(STACK_LINES).map(|entry| entry.name.chars().count().min(NAME_CHARACTERS)).max().unwrap_or(0);
     text.push_str("\nstack:");
     for entry in shown.iter().take(STACK_LINES) {
         let place = format!("{}:{}:{}", entry.label, entry.line, entry.column);
         // Writing to a String never fails.
-        let _ = write!(text, "\n    {:width$}  {place}", entry.name);
+        let _ = write!(text, "\n    {:width$}  {place}", shortened(&entry.name, NAME_CHARACTERS));
     }
     if shown.len() > STACK_LINES {
         let _ = write!(text, "\n    … {} more", shown.len() - STACK_LINES);
