@@ -134,8 +134,8 @@ impl Vm {
         if cfg!(feature = "no_fuel") {
             return Ok(());
         }
-        while self.tank.slice < units {
-            self.refuel()?;
+        if self.tank.slice < units {
+            self.refuel_for(units)?;
         }
         self.tank.slice -= units;
         Ok(())
@@ -143,7 +143,13 @@ impl Vm {
 
     /// Asks for room before a primitive allocates much at once.
     pub fn reserve(&mut self, bytes: usize) -> Result<(), Signal> {
-        self.charge(bytes / 64)?;
+        self.reserve_beside(0, bytes)
+    }
+
+    /// Asks for more room beside what a primitive holds already and the heap does not know of yet.
+    pub fn reserve_beside(&mut self, held_bytes: usize, more_bytes: usize) -> Result<(), Signal> {
+        self.charge(more_bytes / 64)?;
+        let bytes = held_bytes.saturating_add(more_bytes);
         match self.limits.memory_bytes {
             Some(limit) if self.used_bytes().saturating_add(bytes as u64) > limit => {
                 self.collect();

@@ -5,7 +5,7 @@ use crate::habit;
 use crate::session::Session;
 use language::{Exception, Vm};
 
-/// Longer names are nobody's typing error.
+/// Longer names are nobody's typing error: they are data that was taken for code.
 const NAME_CHARACTERS_MAX: usize = 64;
 
 /// A line of help for an exception, if there is one that helps.
@@ -25,7 +25,8 @@ fn missing_brackets(session: &Session, exception: &Exception) -> Option<String> 
     let source = session.source_of(&place.label)?;
     let line = source.lines().nth(place.line.checked_sub(1)? as usize)?;
     let before: String = line.chars().take(place.column.saturating_sub(1) as usize).collect();
-    let is_if = before.split(|character: char| !character.is_alphanumeric()).rfind(|word| !word.is_empty()) == Some("if");
+    let is_if =
+        before.split(|character: char| !character.is_alphanumeric()).rfind(|word| !word.is_empty()) == Some("if");
     is_if.then(|| "the condition stands in brackets: if(x > 1, \"yes\", \"no\")".to_string())
 }
 
@@ -80,7 +81,7 @@ fn signature(message: &str) -> Option<String> {
 }
 
 fn unknown(vm: &mut Vm, exception: &Exception) -> Option<String> {
-    let unknown = vm.unknown_message(exception)?;
+    let unknown = vm.unknown_message(exception).filter(|unknown| unknown.name.len() <= 4 * NAME_CHARACTERS_MAX)?;
     let mut names = vm.visible_names(unknown.target);
     if let Some(advice) = habit::advice(&unknown.name, unknown.target == vm.lobby(), &names) {
         return Some(advice);

@@ -11,6 +11,10 @@ use std::fmt::Write;
 const STACK_LINES: usize = 16;
 /// Longer lines are shown around the place only.
 const LINE_CHARACTERS: usize = 400;
+/// What a program puts into a message is shown up to here.
+const MESSAGE_CHARACTERS: usize = 4_000;
+/// A name in the stack is shown up to here.
+const NAME_CHARACTERS: usize = 30;
 
 /// Writes a failure to standard error, after all that the program has written.
 pub fn show(session: &mut Session, failure: &Failure, color: Color) {
@@ -39,7 +43,7 @@ pub fn render(session: &mut Session, failure: &Failure, is_colored: bool) -> Str
     let mut page = Page { session, renderer, is_colored };
     match failure {
         Failure::Program(Error::Exception(exception)) => {
-            let title = format!("{}: {}", exception.type_name, exception.message);
+            let title = shortened(&format!("{}: {}", exception.type_name, exception.message), MESSAGE_CHARACTERS);
             let hint = hint::for_exception(page.session, exception);
             page.located(title, &exception.trace, hint)
         }
@@ -139,6 +143,14 @@ fn around(line: &str, column: usize) -> (String, usize) {
     (line.chars().skip(from).take(LINE_CHARACTERS).collect(), column - from)
 }
 
+/// The beginning of a text that may be long.
+fn shortened(text: &str, characters: usize) -> String {
+    match text.char_indices().nth(characters) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_string(),
+    }
+}
+
 /// One line of a stack: a message, or some in a row of the library's own, which are seldom to blame.
 struct StackLine<'t> {
     name: &'t str,
@@ -168,7 +180,7 @@ fn append_stack(text: &mut String, trace: &Trace, is_colored: bool) {
     }
     let shown = &lines[..lines.len().min(STACK_LINES)];
     let width = |length: fn(&StackLine<'_>) -> usize| shown.iter().map(length).max().unwrap_or(0);
-    let names = width(|line| line.name.chars().count().min(30));
+    let names = width(|line| line.name.chars().count().min(NAME_CHARACTERS));
     let places = width(|line| if line.times > 1 || line.is_library { line.place.chars().count() } else { 0 });
     let dim = if is_colored { Style::new().dimmed() } else { Style::new() };
     text.push_str("\nstack:");
@@ -179,7 +191,7 @@ fn append_stack(text: &mut String, trace: &Trace, is_colored: bool) {
             1 => String::new(),
             times => format!("  ({} times)", grouped(times)),
         };
-        let row = format!("{:names$}  {:places$}{note}", line.name, line.place);
+        let row = format!("{:names$}  {:places$}{note}", shortened(line.name, NAME_CHARACTERS), line.place);
         // Writing to a String never fails.
         let _ = write!(text, "\n    {style}{}{style:#}", row.trim_end());
     }

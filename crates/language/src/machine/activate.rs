@@ -67,7 +67,7 @@ impl Vm {
         }
     }
 
-    fn new_call(&mut self, block: Handle, args: &Args) -> Handle {
+    pub(crate) fn new_call(&mut self, block: Handle, args: &Args) -> Handle {
         let fields = [
             args.locals,
             args.target,

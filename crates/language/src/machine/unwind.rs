@@ -89,8 +89,10 @@ impl Vm {
 
     /// What a frame promised to undo when it ends.
     fn clean_up(&mut self, frame: &Frame) {
-        if frame.kind == Kind::Native(Native::LexicalDo) {
-            crate::primitives::end_lexical_do(self, frame);
+        match frame.kind {
+            Kind::Native(Native::LexicalDo) => crate::primitives::end_lexical_do(self, frame),
+            Kind::Native(Native::UnderWay) => crate::primitives::end_under_way(self, frame),
+            _ => {}
         }
     }
 
@@ -106,6 +108,7 @@ impl Vm {
             if let Some(mut stack) = self.take_stack(self.main) {
                 stack.frames.clear();
                 stack.values.clear();
+                stack.under_way.clear();
                 stack.depth = 0;
                 self.stack = stack;
             }
