@@ -405,7 +405,8 @@ impl Vm {
                     Op::Call => {
                         let site = &unit.sites[instruction.x as usize];
                         let callee = registers[instruction.a as usize].as_handle();
-                        if callee != Some(site.value.get()) {
+                        // The arguments may have made the unit of what was found go away.
+                        if callee != Some(site.value.get()) || heap.epoch() != site.epoch.get() {
                             break Exit::Call(*instruction);
                         }
                         let target = registers[instruction.a as usize + 1];
