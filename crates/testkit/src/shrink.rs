@@ -111,7 +111,9 @@ fn groups(text: &str) -> Vec<Group> {
                     group.items.push(*begin..token.start);
                     *begin = token.end;
                 }
-                if mark == ")" && let Some((mut group, _)) = open.pop() {
+                if mark == ")"
+                    && let Some((mut group, _)) = open.pop()
+                {
                     group.outer.end = token.end;
                     groups.push(group);
                 }

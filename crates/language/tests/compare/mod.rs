@@ -50,6 +50,7 @@ impl Machine {
         let output = Rc::new(RefCell::new(Vec::new()));
         let mut vm = Vm::new(Host { output: Some(Box::new(Captured(output.clone()))), ..Host::default() });
         define_trace(&mut vm, output.clone());
+        define_gc(&mut vm);
         match engine {
             Engine::Tree => vm.set_compiling(false),
             Engine::Code => {}
@@ -100,6 +101,16 @@ fn define_trace(vm: &mut Vm, output: Rc<RefCell<Vec<u8>>>) {
         Ok(values.first().copied().unwrap_or(Value::NIL))
     };
     vm.define(core, "trace", language::ALL, Function::Shared(Rc::new(trace)));
+}
+
+/// `gc` collects garbage, and says nothing of how much there was.
+fn define_gc(vm: &mut Vm) {
+    let core = vm.core();
+    let gc = |vm: &mut Vm, _: Args| {
+        vm.collect();
+        Ok(Value::NIL)
+    };
+    vm.define(core, "gc", language::NONE, Function::Shared(Rc::new(gc)));
 }
 
 /// A value as text, without asking it.
