@@ -103,6 +103,8 @@ pub const SNIPPETS: &[&str] = &[
     "m := method(i, if(v := i < 4, v, trace(v))); trace(m(1), m(5)); n := method(i, while(v := i < 4, i = i + 1); v); trace(n(1))",
     // An argument made the unit go away of what was about to be called with it.
     "o := clone; o m := method(x, x != 1); m := method(o m(o m(ed))); ed := method(getSlot(\"o\") getSlot(\"m\") message setName(\"x\"); 3); trace(m, m)",
+    // A block without arguments had them evaluated once the site had met a block with some.
+    "m := method(l, l foreach(b, b call(trace(5)))); l := list(block(x, x), block(1), block(x, x), block(2)); m(l); l map(b, b call(trace(6)))",
 ];
 
 /// Programs that exceed what a unit of code can be.
