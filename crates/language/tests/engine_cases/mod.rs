@@ -105,6 +105,8 @@ pub const SNIPPETS: &[&str] = &[
     "o := clone; o m := method(x, x != 1); m := method(o m(o m(ed))); ed := method(getSlot(\"o\") getSlot(\"m\") message setName(\"x\"); 3); trace(m, m)",
     // A block without arguments had them evaluated once the site had met a block with some.
     "m := method(l, l foreach(b, b call(trace(5)))); l := list(block(x, x), block(1), block(x, x), block(2)); m(l); l map(b, b call(trace(6)))",
+    // A call that was kept beyond its method had no sender any more.
+    "m := method(x, self saved := getSlot(\"call\"); block(x); x); n := method(y, m(y) + 1); trace(n(1), saved sender type)",
 ];
 
 /// Programs that exceed what a unit of code can be.
