@@ -109,6 +109,14 @@ impl Vm {
         self.top().locals
     }
 
+    /// The call of an activation that waits for a callee; it leaves its code if need be.
+    pub(crate) fn reify_call(&mut self, index: usize) -> Handle {
+        if self.stack.frames[index].kind == Kind::Code {
+            self.leave_frame(index, true);
+        }
+        self.stack.frames[index].block
+    }
+
     pub(super) fn is_running(&self, id: u32) -> bool {
         self.stack.frames.iter().any(|frame| frame.kind == Kind::Code && frame.unit == id)
     }
@@ -119,7 +127,9 @@ impl Vm {
         let frame = self.stack.frames[index];
         let unit = self.units.get(frame.unit).expect("a frame's unit lives as long as it").clone();
         let Phase::Step(place) = frame.phase else { return None };
-        let place = if waits { place as usize - 1 } else { place as usize };
+        // Who has not begun waits for nothing.
+        let waits = waits && place > 0;
+        let place = place as usize - waits as usize;
         let mut contexts = contexts_of(&unit, place, waits);
         if unit.scope == Scope::Message {
             self.leave_to_chain(contexts.pop(), index);
@@ -190,11 +200,13 @@ impl Vm {
             Some(beneath) => beneath.locals,
             None => Value::NIL,
         };
+        // A block that was called without a sender has it for its target and for its slot's holder.
+        let holder = if frame.target.is_absent() { Value::ABSENT } else { Value::object(frame.holder) };
         let fields = [
             sender,
             frame.target,
             Value::object(frame.message),
-            Value::object(frame.holder),
+            holder,
             Value::object(frame.block),
             Value::object(self.current),
             Value::object(self.protos.normal),

@@ -158,6 +158,7 @@ impl Vm {
         };
         site.value.set(found.value);
         site.callee.set(known);
+        site.epoch.set(self.heap.epoch());
         Answer::Callee(callee, found.target)
     }
 
@@ -189,7 +190,7 @@ impl Vm {
         let site = &unit.sites[instruction.x as usize];
         let first = base + instruction.a as usize;
         let (callee, target) = (self.stack.values[first], self.stack.values[first + 1]);
-        if callee == site.value.get() {
+        if callee == site.value.get() && self.heap.epoch() == site.epoch.get() {
             return self.invoke_known(site, instruction, target, base);
         }
         let (Some(handle), count) = (callee.as_handle(), instruction.c as usize) else {
@@ -278,13 +279,15 @@ impl Vm {
         let site = &unit.sites[instruction.x as usize];
         let (block, count) = (self.handle_of(target), instruction.c as usize);
         let at = frame.base as usize + instruction.a as usize + 1;
-        let holder = self.protos.block;
+        // Its sender, which for locals in registers is found when somebody asks.
+        let holder = frame.locals.as_handle().unwrap_or(self.protos.block);
         match self.callable_block(block, count) {
             Some(callee) => self.enter_unit(callee, block, frame.locals, site.message, holder, at, count),
             None if instruction.op != Op::Call => Some(self.evaluate_or_leave(instruction, site)),
             None => {
                 // The arguments are evaluated, and must not be again: only the block is the tree's.
                 let locals = self.reify_top();
+                let holder = self.handle_of(locals);
                 let args = Args { target: locals, at: at + 1, count, message: site.message, locals, holder };
                 Some(self.activate_block(block, args))
             }
@@ -407,10 +410,12 @@ impl Vm {
         None
     }
 
-    /// Whether a value answers a name with the primitive that Object or Locals had for it at first.
+    /// Whether a value itself answers a name with the primitive that Object or Locals had for it at first. Locals that
+    /// have to ask what they stand for do not: that would be the receiver then.
     fn means_built_in(&mut self, target: Value, name: Symbol) -> bool {
-        let found = self.look_up(target, name).and_then(|found| found.value.as_handle());
-        found.is_some_and(|handle| self.built_in.get(&name).is_some_and(|handles| handles.contains(&handle)))
+        let found = self.look_up(target, name).filter(|found| found.target == target);
+        let primitive = found.and_then(|found| found.value.as_handle());
+        primitive.is_some_and(|handle| self.built_in.get(&name).is_some_and(|handles| handles.contains(&handle)))
     }
 
     /// Gives a loop's variable its value.

@@ -144,14 +144,29 @@ impl Vm {
     }
 
     /// What the running blocks were called with, innermost first: message and receiver in turn.
-    pub(crate) fn stack_calls(&self) -> Vec<Value> {
-        let call_of = |frame: &Frame| match frame.kind {
-            Kind::Code => [Value::object(frame.message), frame.target.or_nil()],
-            _ => [call::MESSAGE, call::TARGET]
-                .map(|field| self.heap.record(frame.block).get(field).copied().unwrap_or(Value::NIL)),
-        };
-        let activations = self.stack.frames.iter().rev().filter(|frame| frame.is_activation());
-        activations.take(STACK_MESSAGES_MAX).flat_map(call_of).collect()
+    pub(crate) fn stack_calls(&mut self) -> Vec<Value> {
+        let mut calls = Vec::new();
+        let mut index = self.stack.frames.len();
+        // What lies beneath may become several frames meanwhile, with the activation as the lowest of them.
+        while index > 0 && calls.len() < 2 * STACK_MESSAGES_MAX {
+            index -= 1;
+            if self.stack.frames[index].is_activation() {
+                calls.extend(self.call_at(index));
+            }
+        }
+        calls
+    }
+
+    /// Message and receiver of an activation. A block that code called has its sender for its receiver, which becomes
+    /// an object now.
+    fn call_at(&mut self, index: usize) -> [Value; 2] {
+        let frame = self.stack.frames[index];
+        if frame.kind == Kind::Code && !frame.target.is_absent() {
+            return [Value::object(frame.message), frame.target];
+        }
+        let made = self.reify_call(index);
+        let [message, target] = [call::MESSAGE, call::TARGET].map(|field| self.heap.record(made)[field]);
+        [message, if target.is_absent() { self.find_sender(made) } else { target }]
     }
 }
 
