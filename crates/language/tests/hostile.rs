@@ -234,6 +234,33 @@ fn protos_in_a_ring_find_and_fail_alike() {
     assert!(vm.evaluate(lonely, "test").is_err());
 }
 
+/// Found by review: two locals whose `self` slots name each other made lookup spin, which no limit could end, and a
+/// message handed on from one to the other recursed.
+#[test]
+fn locals_that_stand_for_each_other_find_and_fail_alike() {
+    let rings = [
+        "context := method(thisLocalContext); a := context; b := context; a self := b; b self := a; 1",
+        "context := method(thisLocalContext); a := context; b := context; c := context
+         a self := b; b self := c; c self := b; 1",
+        "a := Locals clone; b := Locals clone; a self := b; b self := a; 1",
+        "a := Object clone; b := Object clone; a self := b; b self := a
+         list(a, b) foreach(each, each setSlot(\"forward\", Locals getSlot(\"forward\"))); 1",
+    ];
+    for ring in rings {
+        for compiling in [true, false] {
+            let mut vm = limited(Limits { fuel: Some(1_000_000), ..Limits::default() });
+            vm.set_compiling(compiling);
+            number(&mut vm, ring);
+            number(&mut vm, "write := method(o, o x = 1); b setSlot(\"y\", 5)");
+            for source in ["a nothing", "a x = 1", "write(a)", "a forward", "a doMessage(message(nothing))"] {
+                assert!(matches!(vm.evaluate(source, "test"), Err(Error::Exception(_))), "{ring}: {source}");
+            }
+            assert_eq!(number(&mut vm, "a y"), 5.0, "{ring}");
+            assert!(vm.evaluate("a getSlot(\"nothing\")", "test").unwrap().is_nil());
+        }
+    }
+}
+
 #[test]
 fn messages_that_follow_themselves_print_and_pay() {
     let mut vm = limited(Limits { fuel: Some(1_000_000), ..Limits::default() });

@@ -6,6 +6,7 @@ use super::{Scope, Unit};
 use crate::machine::evaluate::Found;
 use crate::machine::frame::{Frame, Kind, Phase, frame_flag};
 use crate::message;
+use crate::primitives::Role;
 use crate::signal::{Outcome, Signal};
 use crate::vm::Vm;
 use object::{Data, Handle, Kind as ObjectKind, Value};
@@ -238,8 +239,7 @@ impl Vm {
 
     /// Whether a callee is `Block call`, sent to a block.
     fn calls_block(&self, callee: Handle, target: Value) -> bool {
-        matches!(self.heap.object(callee).data(), Data::Primitive(index) if self.primitives[*index as usize].calls_block)
-            && self.kind_of(target) == ObjectKind::Block
+        matches!(self.role_of(callee), Role::CallsBlock) && self.kind_of(target) == ObjectKind::Block
     }
 
     /// The tree frame of a context, its values appended; or the value that is on its way.

@@ -5,7 +5,8 @@ use super::site::{Callee, Known, Site};
 use crate::block::field;
 use crate::machine::evaluate::Found;
 use crate::machine::frame::{Frame, Kind, Phase, frame_flag};
-use crate::primitives::{Args, Eagerness};
+use crate::machine::scopes::Scopes;
+use crate::primitives::{Args, Eagerness, Role};
 use crate::signal::{Outcome, Signal};
 use crate::vm::Vm;
 use object::{Data, Handle, Kind as ObjectKind, Symbol, Value, flag};
@@ -130,18 +131,17 @@ impl Vm {
         let known = match (object.kind(), object.data()) {
             (ObjectKind::Primitive, Data::Primitive(index)) => {
                 let primitive = &self.primitives[*index as usize];
-                let quick = primitive.quick;
-                let (eagerness, calls_block) = (primitive.eagerness, primitive.calls_block);
-                let calls_block = calls_block
+                let (eagerness, role) = (primitive.eagerness, primitive.role);
+                let calls_block = matches!(role, Role::CallsBlock)
                     && self.kind_of(found.target) == ObjectKind::Block
                     && self.callable_block(self.handle_of(found.target), count).is_some();
                 if !calls_block && (eagerness == Eagerness::Lazy || count > eagerness.most()) {
                     return Answer::Tree;
                 }
-                match quick {
+                match role {
                     _ if calls_block => Callee::CallBlock,
-                    Some(quick) => Callee::Quick(quick),
-                    None => Callee::Primitive,
+                    Role::Quick(quick) => Callee::Quick(quick),
+                    _ => Callee::Primitive,
                 }
             }
             (ObjectKind::Block, Data::Record(fields)) => {
@@ -391,16 +391,16 @@ impl Vm {
         target: Value,
         value: Value,
     ) -> Option<Outcome> {
-        let mut target = target;
-        while let Some(handle) = target.as_handle()
+        let mut scopes = Scopes::from(target);
+        while let Some(handle) = scopes.here.as_handle()
             && self.heap.kind(handle) == ObjectKind::Locals
             && self.heap.find(handle, name).is_none()
         {
-            match self.heap.own_slot(handle, self.names.self_) {
-                Some(next) if next != target => target = next,
-                _ => return Some(self.leave_code(instruction)),
+            if !scopes.advance(self) {
+                return Some(self.leave_code(instruction));
             }
         }
+        let target = scopes.here;
         let Some(handle) = target.as_handle() else { return Some(self.leave_code(instruction)) };
         let is_found = self.heap.find(handle, name).is_some();
         if !is_found || self.has_meaning(handle, name) || !self.means_built_in(target, self.names.update_slot) {
@@ -408,14 +408,6 @@ impl Vm {
         }
         self.put_slot(handle, name, value);
         None
-    }
-
-    /// Whether a value itself answers a name with the primitive that Object or Locals had for it at first. Locals that
-    /// have to ask what they stand for do not: that would be the receiver then.
-    fn means_built_in(&mut self, target: Value, name: Symbol) -> bool {
-        let found = self.look_up(target, name).filter(|found| found.target == target);
-        let primitive = found.and_then(|found| found.value.as_handle());
-        primitive.is_some_and(|handle| self.built_in.get(&name).is_some_and(|handles| handles.contains(&handle)))
     }
 
     /// Gives a loop's variable its value.

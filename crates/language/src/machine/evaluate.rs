@@ -2,6 +2,7 @@
 //! message.
 
 use super::frame::{Frame, Kind, Phase, frame_flag};
+use super::scopes::Scopes;
 use crate::message::{self, field};
 use crate::primitives::{Args, Eagerness};
 use crate::signal::{Halt, Outcome, Signal};
@@ -302,18 +303,14 @@ impl Vm {
     /// What `name` leads to from `target`. Locals hand on to their `self`, so that a method sees its receiver's slots.
     #[inline]
     pub(crate) fn look_up(&mut self, target: Value, name: Handle) -> Option<Found> {
-        let mut target = target;
+        let mut scopes = Scopes::from(target);
         loop {
-            let handle = self.handle_of(target);
-            if let Some(place) = self.heap.find(handle, name) {
+            let target = scopes.here;
+            if let Some(place) = self.heap.find(self.handle_of(target), name) {
                 return Some(Found { value: self.heap.value_at(place), holder: place.holder, target });
             }
-            if self.heap.kind(handle) != ObjectKind::Locals {
+            if !scopes.advance_from_locals(self) {
                 return None;
-            }
-            match self.heap.own_slot(handle, self.names.self_) {
-                Some(next) if next != target => target = next,
-                _ => return None,
             }
         }
     }
@@ -321,15 +318,10 @@ impl Vm {
     /// No slot has the message's name: `forward`, or an exception.
     #[cold]
     fn not_found(&mut self, message: Handle, target: Value, locals: Value) -> Outcome {
-        let mut target = target;
         // Locals are skipped to what they stand for, as lookup did.
-        while let Some(handle) = target.as_handle()
-            && self.heap.kind(handle) == ObjectKind::Locals
-            && let Some(next) = self.heap.own_slot(handle, self.names.self_)
-            && next != target
-        {
-            target = next;
-        }
+        let mut scopes = Scopes::from(target);
+        while scopes.advance_from_locals(self) {}
+        let target = scopes.here;
         match self.look_up(target, self.names.forward) {
             Some(found) => self.use_found(found, message, locals),
             None => Err(self.raise_not_found(message, target)),

@@ -3,7 +3,7 @@
 use super::frame::{Frame, Kind, Native, Phase, frame_flag};
 use crate::block::call;
 use crate::message;
-use crate::primitives::{Args, assigns, step_stop};
+use crate::primitives::{Args, Role, step_stop};
 use crate::signal::{Outcome, Signal, Stop};
 use crate::vm::Vm;
 use object::{Handle, Value};
@@ -42,7 +42,7 @@ impl Vm {
 
     /// `r := foo` where `foo` stops still assigns the value that the stop carries.
     fn finish_assignment(&mut self, frame: &Frame, value: Value) {
-        if frame.phase != Phase::Argument || !assigns(self, frame.callee) {
+        if frame.phase != Phase::Argument || !matches!(self.role_of(frame.callee), Role::Assigns) {
             return;
         }
         let at = frame.base as usize + 1;

@@ -1,6 +1,6 @@
 //! Block and CFunction: code as an object.
 
-use super::{ALL, Args, LAZY, NONE, ONE, Row};
+use super::{ALL, Args, LAZY, NONE, ONE, Primitive, Row};
 use crate::block::field;
 use crate::machine::evaluate::Found;
 use crate::machine::frame::Kind as FrameKind;
@@ -39,10 +39,11 @@ pub const TABLE: &[Row] = &[
 pub const PRIMITIVE_TABLE: &[Row] = &[
     ("performOn", ALL, perform_primitive_on),
     ("typeName", NONE, |vm, args| {
-        Ok(primitive_name(vm, args.target).map_or(Value::NIL, |(owner, _)| vm.symbol(&owner)))
+        let owner = primitive(vm, args.target).map(|primitive| primitive.owner.clone());
+        Ok(owner.map_or(Value::NIL, |owner| vm.symbol(&owner)))
     }),
     ("uniqueName", NONE, |vm, args| {
-        Ok(primitive_name(vm, args.target).map_or(Value::NIL, |(_, name)| vm.symbol(&name)))
+        Ok(primitive(vm, args.target).map_or(Value::NIL, |primitive| Value::object(primitive.name)))
     }),
     ("id", NONE, |vm, args| {
         Ok(match args.target.as_handle().map(|handle| vm.heap.object(handle).data()) {
@@ -52,11 +53,11 @@ pub const PRIMITIVE_TABLE: &[Row] = &[
     }),
 ];
 
-/// The type that the primitive was made for, and its name there.
-fn primitive_name(vm: &Vm, value: Value) -> Option<(String, String)> {
-    let Data::Primitive(index) = vm.heap.object(value.as_handle()?).data() else { return None };
-    let (owner, name) = vm.primitives[*index as usize].name.split_once(' ')?;
-    Some((owner.to_string(), name.to_string()))
+fn primitive(vm: &Vm, value: Value) -> Option<&Primitive> {
+    match vm.heap.object(value.as_handle()?).data() {
+        Data::Primitive(index) => vm.primitives.get(*index as usize),
+        _ => None,
+    }
 }
 
 fn read(vm: &mut Vm, args: &Args, index: usize) -> Outcome {
