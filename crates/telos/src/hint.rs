@@ -25,7 +25,8 @@ fn missing_brackets(session: &Session, exception: &Exception) -> Option<String> 
     let source = session.source_of(&place.label)?;
     let line = source.lines().nth(place.line.checked_sub(1)? as usize)?;
     let before: String = line.chars().take(place.column.saturating_sub(1) as usize).collect();
-    let is_if = before.split(|character: char| !character.is_alphanumeric()).rfind(|word| !word.is_empty()) == Some("if");
+    let is_if =
+        before.split(|character: char| !character.is_alphanumeric()).rfind(|word| !word.is_empty()) == Some("if");
     is_if.then(|| "the condition stands in brackets: if(x > 1, \"yes\", \"no\")".to_string())
 }
 

@@ -11,6 +11,10 @@ use std::fmt::Write;
 const STACK_LINES: usize = 16;
 /// Longer lines are shown around the place only.
 const LINE_CHARACTERS: usize = 400;
+/// What a program puts into a message is shown up to here.
+const MESSAGE_CHARACTERS: usize = 4_000;
+/// A name in the stack is shown up to here.
+const NAME_CHARACTERS: usize = 30;
 
 /// Writes a failure to standard error, after all that the program has written.
 pub fn show(session: &mut Session, failure: &Failure, color: Color) {
@@ -39,7 +43,7 @@ pub fn render(session: &mut Session, failure: &Failure, is_colored: bool) -> Str
     let mut page = Page { session, renderer, is_colored };
     match failure {
         Failure::Program(Error::Exception(exception)) => {
-            let title = format!("{}: {}", exception.type_name, exception.message);
+            let title = shortened(&format!("{}: {}", exception.type_name, exception.message), MESSAGE_CHARACTERS);
             let hint = hint::for_exception(page.session, exception);
             page.located(title, &exception.trace, hint)
         }
@@ -139,16 +143,24 @@ fn around(line: &str, column: usize) -> (String, usize) {
     (line.chars().skip(from).take(LINE_CHARACTERS).collect(), column - from)
 }
 
+/// The beginning of a text that may be long.
+fn shortened(text: &str, characters: usize) -> String {
+    match text.char_indices().nth(characters) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_string(),
+    }
+}
+
 /// One line of a stack: a message, or some in a row of the library's own, which are seldom to blame.
-struct StackLine<'t> {
-    name: &'t str,
+struct StackLine {
+    name: String,
     place: String,
     times: u64,
     is_library: bool,
 }
 
-fn stack_lines(trace: &Trace) -> Vec<StackLine<'_>> {
-    let mut lines: Vec<StackLine<'_>> = Vec::new();
+fn stack_lines(trace: &Trace) -> Vec<StackLine> {
+    let mut lines: Vec<StackLine> = Vec::new();
     for entry in trace.entries.iter().filter(|entry| entry.line > 0) {
         let is_library = is_library(&entry.label);
         // The innermost of the library's messages stands for those that led to it.
@@ -156,7 +168,7 @@ fn stack_lines(trace: &Trace) -> Vec<StackLine<'_>> {
             continue;
         }
         let place = format!("{}:{}:{}", entry.label, entry.line, entry.column);
-        lines.push(StackLine { name: &entry.name, place, times: entry.times, is_library });
+        lines.push(StackLine { name: shortened(&entry.name, NAME_CHARACTERS), place, times: entry.times, is_library });
     }
     lines
 }
@@ -167,8 +179,8 @@ fn append_stack(text: &mut String, trace: &Trace, is_colored: bool) {
         return;
     }
     let shown = &lines[..lines.len().min(STACK_LINES)];
-    let width = |length: fn(&StackLine<'_>) -> usize| shown.iter().map(length).max().unwrap_or(0);
-    let names = width(|line| line.name.chars().count().min(30));
+    let width = |length: fn(&StackLine) -> usize| shown.iter().map(length).max().unwrap_or(0);
+    let names = width(|line| line.name.chars().count());
     let places = width(|line| if line.times > 1 || line.is_library { line.place.chars().count() } else { 0 });
     let dim = if is_colored { Style::new().dimmed() } else { Style::new() };
     text.push_str("\nstack:");
