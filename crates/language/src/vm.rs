@@ -14,7 +14,6 @@ use crate::signal::Signal;
 use crate::{library, message};
 use object::sequence::Sequence;
 use object::{Collected, Data, Handle, Heap, Kind, Symbol, Value, flag};
-use rustc_hash::FxHashMap;
 
 /// An Io machine. Everything it knows is in its heap; everything it can reach outside is in its `Host`.
 pub struct Vm {
@@ -32,8 +31,6 @@ pub struct Vm {
     pub(crate) retained: Vec<Value>,
     pub(crate) host: Host,
     pub(crate) units: Units,
-    /// The primitives that Object and Locals had at first for the names that code builds in.
-    pub(crate) built_in: FxHashMap<Symbol, Vec<Handle>>,
     pub(crate) regexes: primitives::RegexCache,
     /// Where the last program was that did not come to its end.
     pub(crate) halted_at: Trace,
@@ -74,7 +71,6 @@ impl Vm {
             retained: Vec::new(),
             host,
             units: Units::default(),
-            built_in: FxHashMap::default(),
             regexes: primitives::RegexCache::default(),
             halted_at: Trace::default(),
         };
@@ -134,8 +130,8 @@ impl Vm {
         if cfg!(feature = "no_fuel") {
             return Ok(());
         }
-        while self.tank.slice < units {
-            self.refuel()?;
+        if self.tank.slice < units {
+            self.refuel_for(units)?;
         }
         self.tank.slice -= units;
         Ok(())
@@ -143,7 +139,13 @@ impl Vm {
 
     /// Asks for room before a primitive allocates much at once.
     pub fn reserve(&mut self, bytes: usize) -> Result<(), Signal> {
-        self.charge(bytes / 64)?;
+        self.reserve_beside(0, bytes)
+    }
+
+    /// Asks for more room beside what a primitive holds already and the heap does not know of yet.
+    pub fn reserve_beside(&mut self, held_bytes: usize, more_bytes: usize) -> Result<(), Signal> {
+        self.charge(more_bytes / 64)?;
+        let bytes = held_bytes.saturating_add(more_bytes);
         match self.limits.memory_bytes {
             Some(limit) if self.used_bytes().saturating_add(bytes as u64) > limit => {
                 self.collect();
@@ -159,10 +161,12 @@ impl Vm {
     pub fn collect(&mut self) -> Collected {
         self.drop_idle_units();
         self.stack.values.forget_rest();
-        let Vm { heap, names, protos, stack, retained, operators, regexes, current, main, units, .. } = self;
+        let Vm { heap, names, protos, primitives, stack, retained, operators, regexes, current, main, units, .. } =
+            self;
         let collected = heap.collect(|visit| {
             names.trace(visit);
             protos.trace(visit);
+            primitives.iter().for_each(|primitive| visit(Value::object(primitive.name)));
             stack.trace(visit);
             operators.trace(visit);
             regexes.trace(visit);

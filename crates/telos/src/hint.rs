@@ -5,7 +5,7 @@ use crate::habit;
 use crate::session::Session;
 use language::{Exception, Vm};
 
-/// Longer names are nobody's typing error.
+/// Longer names are nobody's typing error: they are data that was taken for code.
 const NAME_CHARACTERS_MAX: usize = 64;
 
 /// A line of help for an exception, if there is one that helps.
@@ -81,7 +81,7 @@ fn signature(message: &str) -> Option<String> {
 }
 
 fn unknown(vm: &mut Vm, exception: &Exception) -> Option<String> {
-    let unknown = vm.unknown_message(exception)?;
+    let unknown = vm.unknown_message(exception).filter(|unknown| unknown.name.len() <= 4 * NAME_CHARACTERS_MAX)?;
     let mut names = vm.visible_names(unknown.target);
     if let Some(advice) = habit::advice(&unknown.name, unknown.target == vm.lobby(), &names) {
         return Some(advice);

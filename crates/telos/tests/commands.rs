@@ -113,3 +113,20 @@ fn help_teaches() {
         assert_eq!(examples(&narrow), examples(&help("200")), "{command}");
     }
 }
+
+/// Whoever reads only the first line ends the command, and that is no failure worth words.
+#[test]
+fn a_reader_that_goes_away_ends_a_command_quietly() {
+    let directory = tempfile::tempdir().unwrap();
+    common::write(directory.path(), "big.io", "a := list(1, 2, 3) map(x, x + 1)\n".repeat(20_000));
+    for arguments in [&["demo"][..], &["--help"], &["run", "--help"], &["completions", "bash"], &["fmt", "big.io"]] {
+        let mut command = common::command(directory.path(), arguments);
+        let mut child =
+            command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let ended = child.wait_with_output().unwrap();
+        let errors = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(errors, "", "{arguments:?}");
+        assert!(matches!(ended.status.code(), Some(0 | 141)), "{arguments:?}: {:?}", ended.status);
+    }
+}

@@ -182,3 +182,23 @@ fn a_program_that_was_stopped_says_where_and_how_to_go_on() {
         "{depth:?}"
     );
 }
+/// A name of a hundred kilobytes was compared with every other, and then printed three times.
+#[test]
+fn what_is_huge_is_cut_in_errors() {
+    let name = "n".repeat(100_000);
+    let directory = tempfile::tempdir().unwrap();
+    for program in [
+        name.clone(),
+        format!("Lobby {name}"),
+        format!("N{name}"),
+        format!("{name} := method(1 foo); {name}"),
+        "Exception raise(\"x\" repeated(1000000))".to_string(),
+        "Regex with(\"(\" repeated(1000000)) matchesIn(\"\") all".to_string(),
+    ] {
+        let began = std::time::Instant::now();
+        let ran = common::telos_in(directory.path(), &["run", "-"], &program);
+        assert_eq!(ran.code, Some(1));
+        assert!(ran.errors.len() < 20_000, "{} bytes for {}", ran.errors.len(), &program[..20]);
+        assert!(began.elapsed().as_secs() < 3, "{:?} for {}", began.elapsed(), &program[..20]);
+    }
+}

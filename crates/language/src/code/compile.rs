@@ -140,7 +140,9 @@ fn local_names(vm: &Vm, body: Handle, arguments: &[Symbol]) -> Option<Vec<Symbol
             return None;
         }
         let name = message::name(heap, message);
-        if begins && name == vm.names.call {
+        // By its name, or through getSlot("call") and the like. Who keeps it may ask for its sender after the return.
+        let literal = message::literal(heap, message);
+        if (begins && name == vm.names.call) || literal == Some(Value::object(vm.names.call)) {
             return None;
         }
         pending.extend(message::next(heap, message).map(|next| (next, name == vm.names.semicolon)));

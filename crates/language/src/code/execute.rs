@@ -368,7 +368,8 @@ impl Vm {
                     }
                     let holder = if site.known.get() == Known::Own { object } else { heap.object(site.holder.get()) };
                     let value = holder.slot(site.index.get() as usize);
-                    if value != site.value.get() {
+                    // A block that is sent `call` decides how many arguments are evaluated: another each time.
+                    if value != site.value.get() || matches!(site.callee.get(), Callee::CallBlock) {
                         break Exit::Find;
                     }
                     registers[instruction.a as usize] = value;
@@ -376,7 +377,8 @@ impl Vm {
                 }
                 Op::Call => {
                     let site = &unit.sites[instruction.x as usize];
-                    if registers[instruction.a as usize] != site.value.get() {
+                    // The arguments may have made the unit of what was found go away.
+                    if registers[instruction.a as usize] != site.value.get() || heap.epoch() != site.epoch.get() {
                         break Exit::Call;
                     }
                     call!(instruction, site, instruction.c as usize)

@@ -6,6 +6,7 @@ use super::{Scope, Unit};
 use crate::machine::evaluate::Found;
 use crate::machine::frame::{Frame, Kind, Phase, frame_flag};
 use crate::message;
+use crate::primitives::Role;
 use crate::signal::{Outcome, Signal};
 use crate::vm::Vm;
 use object::{Data, Handle, Kind as ObjectKind, Value};
@@ -109,6 +110,14 @@ impl Vm {
         self.top().locals
     }
 
+    /// The call of an activation that waits for a callee; it leaves its code if need be.
+    pub(crate) fn reify_call(&mut self, index: usize) -> Handle {
+        if self.stack.frames[index].kind == Kind::Code {
+            self.leave_frame(index, true);
+        }
+        self.stack.frames[index].block
+    }
+
     pub(super) fn is_running(&self, id: u32) -> bool {
         self.stack.frames.iter().any(|frame| frame.kind == Kind::Code && frame.unit == id)
     }
@@ -119,7 +128,9 @@ impl Vm {
         let frame = self.stack.frames[index];
         let unit = self.units.get(frame.unit).expect("a frame's unit lives as long as it").clone();
         let Phase::Step(place) = frame.phase else { return None };
-        let place = if waits { place as usize - 1 } else { place as usize };
+        // Who has not begun waits for nothing.
+        let waits = waits && place > 0;
+        let place = place as usize - waits as usize;
         let mut contexts = contexts_of(&unit, place, waits);
         if unit.scope == Scope::Message {
             self.leave_to_chain(contexts.pop(), index);
@@ -190,11 +201,13 @@ impl Vm {
             Some(beneath) => beneath.locals,
             None => Value::NIL,
         };
+        // A block that was called without a sender has it for its target and for its slot's holder.
+        let holder = if frame.target.is_absent() { Value::ABSENT } else { Value::object(frame.holder) };
         let fields = [
             sender,
             frame.target,
             Value::object(frame.message),
-            Value::object(frame.holder),
+            holder,
             Value::object(frame.block),
             Value::object(self.current),
             Value::object(self.protos.normal),
@@ -226,8 +239,7 @@ impl Vm {
 
     /// Whether a callee is `Block call`, sent to a block.
     fn calls_block(&self, callee: Handle, target: Value) -> bool {
-        matches!(self.heap.object(callee).data(), Data::Primitive(index) if self.primitives[*index as usize].calls_block)
-            && self.kind_of(target) == ObjectKind::Block
+        matches!(self.role_of(callee), Role::CallsBlock) && self.kind_of(target) == ObjectKind::Block
     }
 
     /// The tree frame of a context, its values appended; or the value that is on its way.

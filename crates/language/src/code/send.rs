@@ -5,7 +5,8 @@ use super::site::{Callee, Known, Site};
 use crate::block::field;
 use crate::machine::evaluate::Found;
 use crate::machine::frame::{Frame, Kind, Phase, frame_flag};
-use crate::primitives::{Args, Eagerness};
+use crate::machine::scopes::Scopes;
+use crate::primitives::{Args, Eagerness, Role};
 use crate::signal::{Outcome, Signal};
 use crate::vm::Vm;
 use object::{Data, Handle, Kind as ObjectKind, Symbol, Value, flag};
@@ -130,18 +131,17 @@ impl Vm {
         let known = match (object.kind(), object.data()) {
             (ObjectKind::Primitive, Data::Primitive(index)) => {
                 let primitive = &self.primitives[*index as usize];
-                let quick = primitive.quick;
-                let (eagerness, calls_block) = (primitive.eagerness, primitive.calls_block);
-                let calls_block = calls_block
+                let (eagerness, role) = (primitive.eagerness, primitive.role);
+                let calls_block = matches!(role, Role::CallsBlock)
                     && self.kind_of(found.target) == ObjectKind::Block
                     && self.callable_block(self.handle_of(found.target), count).is_some();
                 if !calls_block && (eagerness == Eagerness::Lazy || count > eagerness.most()) {
                     return Answer::Tree;
                 }
-                match quick {
+                match role {
                     _ if calls_block => Callee::CallBlock,
-                    Some(quick) => Callee::Quick(quick),
-                    None => Callee::Primitive,
+                    Role::Quick(quick) => Callee::Quick(quick),
+                    _ => Callee::Primitive,
                 }
             }
             (ObjectKind::Block, Data::Record(fields)) => {
@@ -158,6 +158,7 @@ impl Vm {
         };
         site.value.set(found.value);
         site.callee.set(known);
+        site.epoch.set(self.heap.epoch());
         Answer::Callee(callee, found.target)
     }
 
@@ -189,7 +190,7 @@ impl Vm {
         let site = &unit.sites[instruction.x as usize];
         let first = base + instruction.a as usize;
         let (callee, target) = (self.stack.values[first], self.stack.values[first + 1]);
-        if callee == site.value.get() {
+        if callee == site.value.get() && self.heap.epoch() == site.epoch.get() {
             return self.invoke_known(site, instruction, target, base);
         }
         let (Some(handle), count) = (callee.as_handle(), instruction.c as usize) else {
@@ -278,13 +279,15 @@ impl Vm {
         let site = &unit.sites[instruction.x as usize];
         let (block, count) = (self.handle_of(target), instruction.c as usize);
         let at = frame.base as usize + instruction.a as usize + 1;
-        let holder = self.protos.block;
+        // Its sender, which for locals in registers is found when somebody asks.
+        let holder = frame.locals.as_handle().unwrap_or(self.protos.block);
         match self.callable_block(block, count) {
             Some(callee) => self.enter_unit(callee, block, frame.locals, site.message, holder, at, count),
             None if instruction.op != Op::Call => Some(self.evaluate_or_leave(instruction, site)),
             None => {
                 // The arguments are evaluated, and must not be again: only the block is the tree's.
                 let locals = self.reify_top();
+                let holder = self.handle_of(locals);
                 let args = Args { target: locals, at: at + 1, count, message: site.message, locals, holder };
                 Some(self.activate_block(block, args))
             }
@@ -388,16 +391,16 @@ impl Vm {
         target: Value,
         value: Value,
     ) -> Option<Outcome> {
-        let mut target = target;
-        while let Some(handle) = target.as_handle()
+        let mut scopes = Scopes::from(target);
+        while let Some(handle) = scopes.here.as_handle()
             && self.heap.kind(handle) == ObjectKind::Locals
             && self.heap.find(handle, name).is_none()
         {
-            match self.heap.own_slot(handle, self.names.self_) {
-                Some(next) if next != target => target = next,
-                _ => return Some(self.leave_code(instruction)),
+            if !scopes.advance(self) {
+                return Some(self.leave_code(instruction));
             }
         }
+        let target = scopes.here;
         let Some(handle) = target.as_handle() else { return Some(self.leave_code(instruction)) };
         let is_found = self.heap.find(handle, name).is_some();
         if !is_found || self.has_meaning(handle, name) || !self.means_built_in(target, self.names.update_slot) {
@@ -405,12 +408,6 @@ impl Vm {
         }
         self.put_slot(handle, name, value);
         None
-    }
-
-    /// Whether a value answers a name with the primitive that Object or Locals had for it at first.
-    fn means_built_in(&mut self, target: Value, name: Symbol) -> bool {
-        let found = self.look_up(target, name).and_then(|found| found.value.as_handle());
-        found.is_some_and(|handle| self.built_in.get(&name).is_some_and(|handles| handles.contains(&handle)))
     }
 
     /// Gives a loop's variable its value.

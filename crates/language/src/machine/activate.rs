@@ -58,16 +58,18 @@ impl Vm {
     /// Pushes the frame of a block's code, with its arguments as its first registers.
     fn activate_code(&mut self, unit: u32, block: Handle, args: Args) -> Outcome {
         let taken = self.units.get(unit).map_or(0, |unit| unit.argument_count).min(args.count);
-        let at = self.stack.values.len();
-        self.stack.values.push(args.target);
-        self.stack.values.extend_from_within(args.at..args.at + taken);
+        // Code finds the answer of code in the register before the callee's first.
+        let at = self.waiting_register().map_or(self.stack.values.len(), |register| register + 1);
+        self.stack.values.reach(at + 1 + taken);
+        self.stack.values[at] = args.target;
+        self.stack.values.copy_within(args.at..args.at + taken, at + 1);
         match self.enter_unit(unit, block, args.target, args.message, args.holder, at, taken) {
             Some(outcome) => outcome,
             None => Err(Signal::Entered),
         }
     }
 
-    fn new_call(&mut self, block: Handle, args: &Args) -> Handle {
+    pub(crate) fn new_call(&mut self, block: Handle, args: &Args) -> Handle {
         let fields = [
             args.locals,
             args.target,

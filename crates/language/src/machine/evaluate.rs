@@ -2,11 +2,13 @@
 //! message.
 
 use super::frame::{Frame, Kind, Phase, frame_flag};
+use super::scopes::Scopes;
 use crate::message::{self, field};
 use crate::primitives::{Args, Eagerness};
 use crate::signal::{Halt, Outcome, Signal};
 use crate::vm::Vm;
 use object::{Data, Handle, Kind as ObjectKind, Value, flag};
+use std::borrow::Cow;
 
 /// Frames that a stack may have beside two for each block that the depth limit allows.
 const FRAMES_MIN: usize = 1_000_000;
@@ -20,15 +22,30 @@ pub(crate) struct Found {
     pub target: Value,
 }
 
+/// Names of more characters than this are cut in messages to people.
+const NAME_CHARACTERS: usize = 100;
+
+fn shortened(name: &str) -> Cow<'_, str> {
+    match name.char_indices().nth(NAME_CHARACTERS) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &name[..end])),
+        None => Cow::Borrowed(name),
+    }
+}
+
 impl Vm {
     /// Takes the next slice of fuel, looking at interrupts and memory on the way.
     #[cold]
     #[inline(never)]
     pub(crate) fn refuel(&mut self) -> Result<(), Signal> {
-        if self.interrupt.take() {
-            return Err(Halt::Interrupted.into());
-        }
-        if !self.tank.refill() {
+        self.refuel_for(1)
+    }
+
+    /// Takes as many slices as make up these units, looking at interrupts and memory on the way.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn refuel_for(&mut self, units: u64) -> Result<(), Signal> {
+        self.check_interrupt()?;
+        if !self.tank.refill(units) {
             return Err(Halt::Fuel { limit: self.tank.limit.unwrap_or(0) }.into());
         }
         // Code that evaluates itself without ever calling a block nests frames, too.
@@ -36,6 +53,11 @@ impl Vm {
             return Err(self.raise_too_deep());
         }
         Ok(())
+    }
+
+    /// For primitives that work for long between two charges.
+    pub(crate) fn check_interrupt(&mut self) -> Result<(), Signal> {
+        if self.interrupt.take() { Err(Halt::Interrupted.into()) } else { Ok(()) }
     }
 
     /// The fuel of one message that a chain is about to send.
@@ -281,18 +303,14 @@ impl Vm {
     /// What `name` leads to from `target`. Locals hand on to their `self`, so that a method sees its receiver's slots.
     #[inline]
     pub(crate) fn look_up(&mut self, target: Value, name: Handle) -> Option<Found> {
-        let mut target = target;
+        let mut scopes = Scopes::from(target);
         loop {
-            let handle = self.handle_of(target);
-            if let Some(place) = self.heap.find(handle, name) {
+            let target = scopes.here;
+            if let Some(place) = self.heap.find(self.handle_of(target), name) {
                 return Some(Found { value: self.heap.value_at(place), holder: place.holder, target });
             }
-            if self.heap.kind(handle) != ObjectKind::Locals {
+            if !scopes.advance_from_locals(self) {
                 return None;
-            }
-            match self.heap.own_slot(handle, self.names.self_) {
-                Some(next) if next != target => target = next,
-                _ => return None,
             }
         }
     }
@@ -300,15 +318,10 @@ impl Vm {
     /// No slot has the message's name: `forward`, or an exception.
     #[cold]
     fn not_found(&mut self, message: Handle, target: Value, locals: Value) -> Outcome {
-        let mut target = target;
         // Locals are skipped to what they stand for, as lookup did.
-        while let Some(handle) = target.as_handle()
-            && self.heap.kind(handle) == ObjectKind::Locals
-            && let Some(next) = self.heap.own_slot(handle, self.names.self_)
-            && next != target
-        {
-            target = next;
-        }
+        let mut scopes = Scopes::from(target);
+        while scopes.advance_from_locals(self) {}
+        let target = scopes.here;
         match self.look_up(target, self.names.forward) {
             Some(found) => self.use_found(found, message, locals),
             None => Err(self.raise_not_found(message, target)),
@@ -317,7 +330,7 @@ impl Vm {
 
     pub(crate) fn raise_not_found(&mut self, message: Handle, target: Value) -> Signal {
         let name = message::name(&self.heap, message);
-        let name = self.heap.symbol_text(name).into_owned();
+        let name = shortened(&self.heap.symbol_text(name)).into_owned();
         let type_name = self.type_name(target);
         self.raise(format!("{type_name} does not respond to '{name}'"))
     }

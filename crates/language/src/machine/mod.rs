@@ -1,7 +1,7 @@
 //! The machine: a loop over frames, never a recursion. Owns the flow of values and signals between frames.
 //!
 //! - `frame`, `values`: what a frame and a stack are
-//! - `evaluate`: walks message chains
+//! - `evaluate`: walks message chains; `scopes`: the way from locals to their `self`
 //! - `activate`: what a slot's value does when it is looked up: blocks and primitives
 //! - `unwind`: stops, exceptions and halts on their way out
 //! - `switch`: coroutines
@@ -10,6 +10,7 @@
 pub mod activate;
 pub mod evaluate;
 pub mod frame;
+pub mod scopes;
 pub mod switch;
 pub mod trace;
 pub mod unwind;

@@ -3,7 +3,7 @@
 use super::frame::{Frame, Kind, Native, Phase, frame_flag};
 use crate::block::call;
 use crate::message;
-use crate::primitives::{Args, assigns, step_stop};
+use crate::primitives::{Args, Role, step_stop};
 use crate::signal::{Outcome, Signal, Stop};
 use crate::vm::Vm;
 use object::{Handle, Value};
@@ -42,7 +42,7 @@ impl Vm {
 
     /// `r := foo` where `foo` stops still assigns the value that the stop carries.
     fn finish_assignment(&mut self, frame: &Frame, value: Value) {
-        if frame.phase != Phase::Argument || !assigns(self, frame.callee) {
+        if frame.phase != Phase::Argument || !matches!(self.role_of(frame.callee), Role::Assigns) {
             return;
         }
         let at = frame.base as usize + 1;
@@ -89,8 +89,10 @@ impl Vm {
 
     /// What a frame promised to undo when it ends.
     fn clean_up(&mut self, frame: &Frame) {
-        if frame.kind == Kind::Native(Native::LexicalDo) {
-            crate::primitives::end_lexical_do(self, frame);
+        match frame.kind {
+            Kind::Native(Native::LexicalDo) => crate::primitives::end_lexical_do(self, frame),
+            Kind::Native(Native::UnderWay) => crate::primitives::end_under_way(self, frame),
+            _ => {}
         }
     }
 
@@ -106,6 +108,7 @@ impl Vm {
             if let Some(mut stack) = self.take_stack(self.main) {
                 stack.frames.clear();
                 stack.values.clear();
+                stack.under_way.clear();
                 stack.depth = 0;
                 self.stack = stack;
             }
@@ -141,14 +144,29 @@ impl Vm {
     }
 
     /// What the running blocks were called with, innermost first: message and receiver in turn.
-    pub(crate) fn stack_calls(&self) -> Vec<Value> {
-        let call_of = |frame: &Frame| match frame.kind {
-            Kind::Code => [Value::object(frame.message), frame.target.or_nil()],
-            _ => [call::MESSAGE, call::TARGET]
-                .map(|field| self.heap.record(frame.block).get(field).copied().unwrap_or(Value::NIL)),
-        };
-        let activations = self.stack.frames.iter().rev().filter(|frame| frame.is_activation());
-        activations.take(STACK_MESSAGES_MAX).flat_map(call_of).collect()
+    pub(crate) fn stack_calls(&mut self) -> Vec<Value> {
+        let mut calls = Vec::new();
+        let mut index = self.stack.frames.len();
+        // What lies beneath may become several frames meanwhile, with the activation as the lowest of them.
+        while index > 0 && calls.len() < 2 * STACK_MESSAGES_MAX {
+            index -= 1;
+            if self.stack.frames[index].is_activation() {
+                calls.extend(self.call_at(index));
+            }
+        }
+        calls
+    }
+
+    /// Message and receiver of an activation. A block that code called has its sender for its receiver, which becomes
+    /// an object now.
+    fn call_at(&mut self, index: usize) -> [Value; 2] {
+        let frame = self.stack.frames[index];
+        if frame.kind == Kind::Code && !frame.target.is_absent() {
+            return [Value::object(frame.message), frame.target];
+        }
+        let made = self.reify_call(index);
+        let [message, target] = [call::MESSAGE, call::TARGET].map(|field| self.heap.record(made)[field]);
+        [message, if target.is_absent() { self.find_sender(made) } else { target }]
     }
 }
 

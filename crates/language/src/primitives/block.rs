@@ -1,7 +1,9 @@
 //! Block and CFunction: code as an object.
 
-use super::{ALL, Args, LAZY, NONE, ONE, Row};
+use super::{ALL, Args, LAZY, NONE, ONE, Primitive, Row};
 use crate::block::field;
+use crate::machine::evaluate::Found;
+use crate::machine::frame::Kind as FrameKind;
 use crate::message as messages;
 use crate::signal::Outcome;
 use crate::vm::Vm;
@@ -37,10 +39,11 @@ pub const TABLE: &[Row] = &[
 pub const PRIMITIVE_TABLE: &[Row] = &[
     ("performOn", ALL, perform_primitive_on),
     ("typeName", NONE, |vm, args| {
-        Ok(primitive_name(vm, args.target).map_or(Value::NIL, |(owner, _)| vm.symbol(&owner)))
+        let owner = primitive(vm, args.target).map(|primitive| primitive.owner.clone());
+        Ok(owner.map_or(Value::NIL, |owner| vm.symbol(&owner)))
     }),
     ("uniqueName", NONE, |vm, args| {
-        Ok(primitive_name(vm, args.target).map_or(Value::NIL, |(_, name)| vm.symbol(&name)))
+        Ok(primitive(vm, args.target).map_or(Value::NIL, |primitive| Value::object(primitive.name)))
     }),
     ("id", NONE, |vm, args| {
         Ok(match args.target.as_handle().map(|handle| vm.heap.object(handle).data()) {
@@ -50,11 +53,11 @@ pub const PRIMITIVE_TABLE: &[Row] = &[
     }),
 ];
 
-/// The type that the primitive was made for, and its name there.
-fn primitive_name(vm: &Vm, value: Value) -> Option<(String, String)> {
-    let Data::Primitive(index) = vm.heap.object(value.as_handle()?).data() else { return None };
-    let (owner, name) = vm.primitives[*index as usize].name.split_once(' ')?;
-    Some((owner.to_string(), name.to_string()))
+fn primitive(vm: &Vm, value: Value) -> Option<&Primitive> {
+    match vm.heap.object(value.as_handle()?).data() {
+        Data::Primitive(index) => vm.primitives.get(*index as usize),
+        _ => None,
+    }
 }
 
 fn read(vm: &mut Vm, args: &Args, index: usize) -> Outcome {
@@ -105,9 +108,15 @@ fn code(vm: &mut Vm, args: Args) -> Outcome {
     Ok(vm.symbol(&text))
 }
 
-/// A call's arguments are evaluated as the block's own would be.
+/// A call's arguments are evaluated as the block's own would be: the chain that sent `call` gathers them, as if it had
+/// found the block in a slot.
 fn call(vm: &mut Vm, args: Args) -> Outcome {
     let block = args.receiver(vm, Kind::Block)?;
+    let top = vm.top();
+    if top.kind == FrameKind::Chain && top.message == args.message && top.locals == args.locals {
+        let found = Found { value: args.target, holder: vm.handle_of(args.locals), target: args.locals };
+        return vm.use_found_forced(found, block, args.message);
+    }
     vm.enter_block(block, args.message, args.locals, args.locals, vm.handle_of(args.locals))
 }
 
@@ -156,7 +165,7 @@ impl Vm {
         // The message's own next is none of our business: only it is sent.
         let message = self.without_next(message);
         self.push_chain(message, target, locals);
-        let found = crate::machine::evaluate::Found { value: Value::object(callee), holder, target };
+        let found = Found { value: Value::object(callee), holder, target };
         let was_activatable = self.heap.object(callee).has(object::flag::ACTIVATABLE);
         let outcome = if was_activatable {
             self.use_found(found, message, locals)

@@ -13,6 +13,7 @@ mod coroutine;
 mod date;
 mod duration;
 mod encoded_list;
+mod importer;
 mod iterate;
 mod json;
 mod list;
@@ -22,20 +23,23 @@ mod number;
 mod object;
 pub(crate) mod quick;
 mod regex;
+mod role;
 mod sequence;
 mod slots;
 mod sort;
+mod under_way;
 
 pub use args::Args;
 pub(crate) use control::end_lexical_do;
 pub(crate) use number::modulo;
 pub(crate) use regex::RegexCache;
+pub(crate) use role::Role;
+pub(crate) use under_way::end_under_way;
 
 use crate::machine::frame::Native;
 use crate::signal::{Outcome, Signal, Stop};
 use crate::vm::Vm;
-use ::object::{Data, Handle, Kind, Value};
-use quick::Quick;
+use ::object::{Data, Handle, Kind, Symbol, Value};
 use std::rc::Rc;
 
 pub type Plain = fn(&mut Vm, Args) -> Outcome;
@@ -101,15 +105,13 @@ pub const TWO: Eagerness = Eagerness::Eager(2);
 pub const THREE: Eagerness = Eagerness::Eager(3);
 pub const LAZY: Eagerness = Eagerness::Lazy;
 
-pub struct Primitive {
-    /// `Prototype name`, for people and for saved images.
-    pub name: String,
-    pub eagerness: Eagerness,
-    pub function: Function,
-    /// The usual case, done with nothing but the heap.
-    pub(crate) quick: Option<Quick>,
-    /// Whether it is `Block call`, which compiled code does itself.
-    pub(crate) calls_block: bool,
+pub(crate) struct Primitive {
+    /// The type it was made for, and its name there: for people and for saved images.
+    pub(crate) owner: String,
+    pub(crate) name: Symbol,
+    pub(crate) eagerness: Eagerness,
+    pub(crate) function: Function,
+    pub(crate) role: Role,
 }
 
 /// A row of a prototype's table.
@@ -119,19 +121,12 @@ impl Vm {
     /// Gives an object a primitive method. `eagerness` says how many arguments are evaluated for it.
     pub fn define(&mut self, object: Value, name: &str, eagerness: Eagerness, function: Function) {
         let Some(holder) = object.as_handle() else { return };
-        let type_name = self.type_name(object);
-        self.primitives.push(Primitive {
-            name: format!("{type_name} {name}"),
-            eagerness,
-            function,
-            quick: None,
-            calls_block: false,
-        });
+        let (owner, name) = (self.type_name(object), self.heap.intern(name));
+        self.primitives.push(Primitive { owner, name, eagerness, function, role: Role::Ordinary });
         let index = self.primitives.len() as u32 - 1;
         let proto = self.protos.primitive;
         let primitive = self.heap.clone_of(proto, Kind::Primitive, Data::Primitive(index));
         self.set_activatable(primitive, true);
-        let name = self.heap.intern(name);
         self.heap.set_slot(holder, name, Value::object(primitive));
     }
 
@@ -145,7 +140,7 @@ impl Vm {
 /// Gives every prototype its primitives.
 pub fn install(vm: &mut Vm) {
     let protos = vm.protos;
-    for table in [object::TABLE, slots::TABLE, control::TABLE] {
+    for table in [object::TABLE, slots::TABLE, control::TABLE, under_way::TABLE] {
         vm.define_table(protos.object, table);
     }
     // Locals answer these themselves and hand everything else on to their `self`.
@@ -171,40 +166,11 @@ pub fn install(vm: &mut Vm) {
     vm.define_table(protos.weak_link, collector::WEAK_LINK_TABLE);
     vm.define_table(protos.primitive, block::PRIMITIVE_TABLE);
     collector::install(vm);
-    quick::install(vm);
-    mark_block_call(vm);
-    remember_built_in(vm);
+    role::install(vm);
     date::install(vm);
     duration::install(vm);
+    importer::install(vm);
     crate::host::install(vm);
-}
-
-/// Marks the primitive that calls a block.
-fn mark_block_call(vm: &mut Vm) {
-    let call = vm.heap.own_slot(vm.protos.block, vm.names.call).and_then(|value| value.as_handle());
-    if let Some(Data::Primitive(index)) = call.map(|handle| vm.heap.object(handle).data()) {
-        vm.primitives[*index as usize].calls_block = true;
-    }
-}
-
-/// Keeps what Object and Locals mean by the names that compiled code does itself.
-fn remember_built_in(vm: &mut Vm) {
-    for name in ["", "if", "while", "loop", "for", "setSlot", "updateSlot"] {
-        let name = vm.heap.intern(name);
-        let own = [vm.protos.object, vm.protos.locals].map(|holder| vm.heap.own_slot(holder, name));
-        vm.built_in.insert(name, own.into_iter().flatten().filter_map(|value| value.as_handle()).collect());
-    }
-}
-
-/// Whether this primitive assigns its last argument.
-pub(crate) fn assigns(vm: &Vm, callee: Handle) -> bool {
-    match vm.heap.object(callee).data() {
-        Data::Primitive(index) => match vm.primitives[*index as usize].function {
-            Function::Plain(function) => slots::ASSIGNMENTS.iter().any(|&each| std::ptr::fn_addr_eq(each, function)),
-            Function::Shared(_) => false,
-        },
-        _ => false,
-    }
 }
 
 /// Lets a native frame go on with the value it waited for.
@@ -217,6 +183,12 @@ pub(crate) fn step(vm: &mut Vm, native: Native, value: Value) -> Outcome {
         Native::Repeat => iterate::step_repeat(vm, value),
         Native::Foreach => iterate::step_foreach(vm, value),
         Native::Try => Ok(Value::NIL),
+        Native::Import => importer::step_import(vm, value),
+        Native::UnderWay => {
+            let frame = *vm.top();
+            end_under_way(vm, &frame);
+            Ok(value)
+        }
         Native::StopStatus => Ok(vm.status_of(None)),
         Native::LexicalDo => control::step_lexical_do(vm),
         Native::EvaluateArguments => message::step_evaluate_arguments(vm, value),

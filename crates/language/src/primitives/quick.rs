@@ -4,10 +4,9 @@
 
 use crate::names::Names;
 use crate::protos::Protos;
-use crate::vm::Vm;
 use object::number_text::with_number_text;
-use object::sequence::Sequence;
-use object::{Data, Handle, Heap, Kind, Value, flag};
+use object::sequence::{SIZE_LIMIT_BYTES, Sequence};
+use object::{Data, Heap, Kind, Value, flag};
 
 /// What a quick form may use.
 pub(crate) struct Bench<'v> {
@@ -22,33 +21,8 @@ pub(crate) type Quick = fn(&mut Bench, Value, &[Value]) -> Option<Value>;
 /// Work on this many bytes costs no fuel.
 const FREE_BYTES: usize = 63;
 
-/// Gives primitives their quick forms.
-pub(super) fn install(vm: &mut Vm) {
-    let protos = vm.protos;
-    let forms: &[(Handle, &str, Quick)] = &[
-        (protos.object, "clone", clone),
-        (protos.list, "append", list_append),
-        (protos.list, "push", list_append),
-        (protos.list, "at", list_at),
-        (protos.list, "atPut", list_at_put),
-        (protos.list, "size", list_size),
-        (protos.map, "at", map_at),
-        (protos.map, "atPut", map_at_put),
-        (protos.sequence, "appendSeq", append_seq),
-        (protos.sequence, "..", join),
-        (protos.sequence, "size", sequence_size),
-    ];
-    for &(holder, name, quick) in forms {
-        let name = vm.heap.intern(name);
-        let primitive = vm.heap.own_slot(holder, name).and_then(|value| value.as_handle());
-        if let Some(Data::Primitive(index)) = primitive.map(|handle| vm.heap.object(handle).data()) {
-            vm.primitives[*index as usize].quick = Some(quick);
-        }
-    }
-}
-
 /// An object without data of its own, and without an `init` but Object's.
-fn clone(bench: &mut Bench, target: Value, _: &[Value]) -> Option<Value> {
+pub(super) fn clone(bench: &mut Bench, target: Value, _: &[Value]) -> Option<Value> {
     let proto = target.as_handle()?;
     let object = bench.heap.object(proto);
     if object.kind() != Kind::Object || object.has(flag::ACTIVATABLE) || !matches!(object.data(), Data::None) {
@@ -58,20 +32,20 @@ fn clone(bench: &mut Bench, target: Value, _: &[Value]) -> Option<Value> {
     (init.holder == bench.protos.object).then(|| Value::object(bench.heap.clone_of(proto, Kind::Object, Data::None)))
 }
 
-fn list_append(bench: &mut Bench, target: Value, arguments: &[Value]) -> Option<Value> {
+pub(super) fn list_append(bench: &mut Bench, target: Value, arguments: &[Value]) -> Option<Value> {
     let (list, &[value]) = (target.as_handle()?, arguments) else { return None };
     bench.heap.list(list)?;
     bench.heap.list_push(list, value);
     Some(target)
 }
 
-fn list_at(bench: &mut Bench, target: Value, arguments: &[Value]) -> Option<Value> {
+pub(super) fn list_at(bench: &mut Bench, target: Value, arguments: &[Value]) -> Option<Value> {
     let index = arguments.first()?.as_number()?;
     let items = bench.heap.list(target.as_handle()?)?;
     if index >= 0.0 { items.get(index as usize).copied() } else { None }
 }
 
-fn list_at_put(bench: &mut Bench, target: Value, arguments: &[Value]) -> Option<Value> {
+pub(super) fn list_at_put(bench: &mut Bench, target: Value, arguments: &[Value]) -> Option<Value> {
     let (list, &[index, value]) = (target.as_handle()?, arguments) else { return None };
     let (index, count) = (index.as_number()?, bench.heap.list(list)?.len());
     if !(0.0..count as f64).contains(&index) {
@@ -81,17 +55,17 @@ fn list_at_put(bench: &mut Bench, target: Value, arguments: &[Value]) -> Option<
     Some(target)
 }
 
-fn list_size(bench: &mut Bench, target: Value, _: &[Value]) -> Option<Value> {
+pub(super) fn list_size(bench: &mut Bench, target: Value, _: &[Value]) -> Option<Value> {
     Some(Value::number(bench.heap.list(target.as_handle()?)?.len() as f64))
 }
 
 /// A symbol that is there; a missing one may have a default to evaluate.
-fn map_at(bench: &mut Bench, target: Value, arguments: &[Value]) -> Option<Value> {
+pub(super) fn map_at(bench: &mut Bench, target: Value, arguments: &[Value]) -> Option<Value> {
     let key = arguments.first()?.as_handle()?;
     bench.heap.map(target.as_handle()?)?.get(&key).copied()
 }
 
-fn map_at_put(bench: &mut Bench, target: Value, arguments: &[Value]) -> Option<Value> {
+pub(super) fn map_at_put(bench: &mut Bench, target: Value, arguments: &[Value]) -> Option<Value> {
     let (map, &[key, value]) = (target.as_handle()?, arguments) else { return None };
     let key = key.as_handle()?;
     if !bench.heap.object(key).has(flag::SYMBOL) {
@@ -102,15 +76,16 @@ fn map_at_put(bench: &mut Bench, target: Value, arguments: &[Value]) -> Option<V
     Some(target)
 }
 
-fn sequence_size(bench: &mut Bench, target: Value, _: &[Value]) -> Option<Value> {
+pub(super) fn sequence_size(bench: &mut Bench, target: Value, _: &[Value]) -> Option<Value> {
     Some(Value::number(bench.heap.sequence(target.as_handle()?)?.len() as f64))
 }
 
-fn append_seq(bench: &mut Bench, target: Value, arguments: &[Value]) -> Option<Value> {
+pub(super) fn append_seq(bench: &mut Bench, target: Value, arguments: &[Value]) -> Option<Value> {
     let (sequence, &[more]) = (target.as_handle()?, arguments) else { return None };
     let more = more.as_handle()?;
     let is_mutable = !bench.heap.object(sequence).has(flag::SYMBOL) && bench.heap.sequence(sequence).is_some();
-    if !is_mutable || bench.heap.sequence(more)?.size_in_bytes() > FREE_BYTES {
+    let is_small = bench.heap.sequence(more)?.size_in_bytes() <= FREE_BYTES;
+    if !is_mutable || !is_small || bench.heap.sequence(sequence)?.size_in_bytes() > SIZE_LIMIT_BYTES - FREE_BYTES {
         return None;
     }
     bench.heap.sequence_edit_with(sequence, more, Sequence::append_seq);
@@ -118,7 +93,7 @@ fn append_seq(bench: &mut Bench, target: Value, arguments: &[Value]) -> Option<V
 }
 
 /// `..` of short texts, or of one and a number.
-fn join(bench: &mut Bench, target: Value, arguments: &[Value]) -> Option<Value> {
+pub(super) fn join(bench: &mut Bench, target: Value, arguments: &[Value]) -> Option<Value> {
     let left = bench.heap.sequence(target.as_handle()?)?;
     let &[right] = arguments else { return None };
     let whole = match (right.as_number(), right.as_handle()) {

@@ -1,6 +1,7 @@
 //! Slots and protos: how a program reads and writes objects.
 
-use super::{ALL, Args, LAZY, NONE, ONE, Plain, Row, TWO, refuse};
+use super::{ALL, Args, LAZY, NONE, ONE, Role, Row, TWO, refuse};
+use crate::machine::scopes::Scopes;
 use crate::message;
 use crate::signal::{Outcome, Signal};
 use crate::vm::Vm;
@@ -50,9 +51,6 @@ pub const TABLE: &[Row] = &[
 
 /// What Locals do differently: they hand on to their `self`.
 pub const LOCALS_TABLE: &[Row] = &[("updateSlot", TWO, update_local_slot), ("forward", LAZY, forward_to_self)];
-
-/// Those that assign: a stop on its way out still lets them finish.
-pub const ASSIGNMENTS: &[Plain] = &[set_slot, set_slot_with_type, update_slot, update_local_slot];
 
 /// The receiver as an object that can have slots of its own.
 fn owner(vm: &mut Vm, args: &Args) -> Result<Handle, Signal> {
@@ -118,19 +116,15 @@ fn update_slot(vm: &mut Vm, args: Args) -> Outcome {
 fn update_local_slot(vm: &mut Vm, args: Args) -> Outcome {
     let name = args.symbol(vm, 0)?;
     let mut args = args.reified()?;
-    // Bounded, because `self` slots may form a ring.
-    for _ in 0..SCOPES_MAX {
-        let Some(handle) = args.target.as_handle().filter(|&handle| acts_as_locals(vm, handle)) else { break };
-        if vm.heap.find(handle, name).is_some() {
-            let value = args.value(vm, 1);
-            vm.put_slot(handle, name, value);
-            return Ok(value);
-        }
-        match vm.heap.own_slot(handle, vm.names.self_) {
-            Some(next) if next != args.target => args.target = next,
-            _ => break,
+    let mut scopes = Scopes::from(args.target);
+    while let Some(handle) = scopes.here.as_handle().filter(|&handle| acts_as_locals(vm, handle)) {
+        args.target = scopes.here;
+        // A slot that is there is set; at the end of the way, the error says that there is none.
+        if vm.heap.find(handle, name).is_some() || !scopes.advance(vm) {
+            return update_slot(vm, args);
         }
     }
+    args.target = scopes.here;
     // What they stand for may have an updateSlot of its own.
     let (name, value) = (args.value(vm, 0), args.value(vm, 1));
     match vm.look_up(args.target, vm.names.update_slot) {
@@ -141,9 +135,6 @@ fn update_local_slot(vm: &mut Vm, args: Args) -> Outcome {
         _ => update_slot(vm, args),
     }
 }
-
-/// Blocks in blocks that an assignment looks through.
-const SCOPES_MAX: usize = 100_000;
 
 /// Locals, and what inherits from them: the context that `select` and its like evaluate their message in.
 fn acts_as_locals(vm: &mut Vm, handle: Handle) -> bool {
@@ -159,22 +150,24 @@ fn own_update_slot(vm: &Vm) -> Value {
     vm.heap.own_slot(vm.protos.object, vm.names.update_slot).unwrap_or(Value::NIL)
 }
 
-/// The message goes to the object in the own slot `self`.
+/// The message goes to the object in the own slot `self`, or on from there if that would only hand it on, too.
 fn forward_to_self(vm: &mut Vm, args: Args) -> Outcome {
-    let target = args.target.as_handle().and_then(|handle| vm.heap.own_slot(handle, vm.names.self_));
-    match target {
-        Some(target) if target != args.target => {
-            let name = message::name(&vm.heap, args.message);
-            match vm.look_up(target, name) {
-                Some(found) => vm.use_found(found, args.message, args.locals),
-                None => match vm.look_up(target, vm.names.forward) {
-                    Some(found) => vm.use_found(found, args.message, args.locals),
-                    None => Err(vm.raise_not_found(args.message, target)),
-                },
-            }
+    let (name, forward) = (message::name(&vm.heap, args.message), vm.names.forward);
+    let mut scopes = Scopes::from(args.target);
+    while scopes.advance(vm) {
+        vm.charge(1)?;
+        let target = scopes.here;
+        let found = match vm.look_up(target, name) {
+            Some(found) => Some(found),
+            None => vm.look_up(target, forward),
+        };
+        let Some(found) = found else { break };
+        let callee = found.value.as_handle();
+        if !callee.is_some_and(|callee| matches!(vm.role_of(callee), Role::HandsOn)) {
+            return vm.use_found(found, args.message, args.locals);
         }
-        _ => Err(vm.raise_not_found(args.message, args.target)),
     }
+    Err(vm.raise_not_found(args.message, scopes.here))
 }
 
 fn get_slot(vm: &mut Vm, args: Args) -> Outcome {

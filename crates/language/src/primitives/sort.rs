@@ -5,6 +5,7 @@ use crate::machine::frame::Native;
 use crate::signal::{Outcome, Signal};
 use crate::vm::Vm;
 use object::{Kind, Value};
+use std::cmp::Ordering;
 
 pub const TABLE: &[Row] = &[("sortInPlace", LAZY, sort_in_place), ("sortInPlaceBy", ONE, begin_sort_by)];
 
@@ -19,20 +20,71 @@ fn sort_in_place(vm: &mut Vm, args: Args) -> Outcome {
     if args.message_count(vm) > 0 {
         return super::list::sort_by_message(vm, args);
     }
-    let mut values = vm.heap.list(list).unwrap_or_default().to_vec();
+    let values = vm.heap.list(list).unwrap_or_default().to_vec();
     charge_for(vm, values.len())?;
-    let mut failure = None;
-    values.sort_by(|&left, &right| {
-        vm.compare(left, right).unwrap_or_else(|signal| {
-            failure.get_or_insert(signal);
-            std::cmp::Ordering::Equal
-        })
-    });
-    if let Some(signal) = failure {
-        return Err(signal);
-    }
-    vm.heap.list_edit(list, |items| items.copy_from_slice(&values));
+    let sorted = sorted(vm, values)?;
+    vm.heap.list_edit(list, |items| items.copy_from_slice(&sorted));
     Ok(args.target)
+}
+
+/// Items that are sorted at one go. Longer lists are merged from such runs, with looks whether to stop in between.
+const RUN_ITEMS: usize = 1 << 17;
+
+/// Merged items between two such looks.
+const LOOK_ITEMS: usize = 1 << 15;
+
+/// The values in order; equal ones stay as they were. The standard library sorts only where the order is one: it may
+/// panic if that contradicts itself, as the order of numbers does where some are nan.
+fn sorted(vm: &mut Vm, mut values: Vec<Value>) -> Result<Vec<Value>, Signal> {
+    let run_items = if values.iter().all(|value| value.as_number().is_some_and(|number| !number.is_nan())) {
+        let number = |value: Value| value.as_number().unwrap_or_default();
+        for run in values.chunks_mut(RUN_ITEMS) {
+            run.sort_by(|&left, &right| number(left).partial_cmp(&number(right)).unwrap_or(Ordering::Equal));
+            vm.check_interrupt()?;
+        }
+        RUN_ITEMS
+    } else if values.iter().all(|&value| vm.sequence_of(value).is_some_and(|text| !text.item_type().is_float())) {
+        for run in values.chunks_mut(RUN_ITEMS) {
+            run.sort_by(|&left, &right| {
+                let texts = (vm.sequence_of(left), vm.sequence_of(right));
+                if let (Some(left), Some(right)) = texts { left.compare(right) } else { Ordering::Equal }
+            });
+            vm.check_interrupt()?;
+        }
+        RUN_ITEMS
+    } else {
+        1
+    };
+    merged(vm, values, run_items)
+}
+
+/// Merges sorted runs of so many values until there is one.
+fn merged(vm: &mut Vm, values: Vec<Value>, run_items: usize) -> Result<Vec<Value>, Signal> {
+    let (mut source, mut width) = (values, run_items);
+    let mut output = Vec::with_capacity(if width < source.len() { source.len() } else { 0 });
+    while width < source.len() {
+        output.clear();
+        for pair in source.chunks(width * 2) {
+            let (mut left, mut right) = pair.split_at(width.min(pair.len()));
+            while let (Some(&first), Some(&second)) = (left.first(), right.first()) {
+                if output.len() % LOOK_ITEMS == 0 {
+                    vm.check_interrupt()?;
+                }
+                if vm.compare(second, first)?.is_lt() {
+                    output.push(second);
+                    right = &right[1..];
+                } else {
+                    output.push(first);
+                    left = &left[1..];
+                }
+            }
+            output.extend_from_slice(left);
+            output.extend_from_slice(right);
+        }
+        std::mem::swap(&mut source, &mut output);
+        width *= 2;
+    }
+    Ok(source)
 }
 
 // The state of a merge sort from the bottom up: the run length, where in the source it merges, the two runs' cursors,

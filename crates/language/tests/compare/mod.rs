@@ -2,7 +2,7 @@
 //! code, and compiled code whose frames go back to the tree again and again.
 
 use language::{Args, Error, Function, Halt, Host, Limits, Output, Value, Vm};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 /// How a program is run.
@@ -43,25 +43,33 @@ impl Output for Captured {
 pub struct Machine {
     vm: Vm,
     output: Rc<RefCell<Vec<u8>>>,
+    /// How often the program may still collect.
+    collections: Rc<Cell<u32>>,
 }
+
+/// Collections that a program may ask for.
+const COLLECTIONS: u32 = 3;
 
 impl Machine {
     pub fn new(engine: Engine) -> Machine {
         let output = Rc::new(RefCell::new(Vec::new()));
         let mut vm = Vm::new(Host { output: Some(Box::new(Captured(output.clone()))), ..Host::default() });
         define_trace(&mut vm, output.clone());
+        let collections = Rc::new(Cell::new(0));
+        define_gc(&mut vm, collections.clone());
         match engine {
             Engine::Tree => vm.set_compiling(false),
             Engine::Code => {}
             Engine::Leaving(fuel) => vm.set_leave_every(fuel),
         }
-        Machine { vm, output }
+        Machine { vm, output, collections }
     }
 
     pub fn run(&mut self, source: &str, bounds: Bounds) -> Run {
         let Bounds { fuel, memory_bytes, depth } = bounds;
         self.vm.set_limits(Limits { fuel: Some(fuel), memory_bytes: Some(memory_bytes), depth });
         self.output.borrow_mut().clear();
+        self.collections.set(COLLECTIONS);
         let result = match self.vm.evaluate(source, "program") {
             Ok(value) => show(&mut self.vm, value, 3),
             Err(Error::Exception(exception)) => {
@@ -101,6 +109,19 @@ fn define_trace(vm: &mut Vm, output: Rc<RefCell<Vec<u8>>>) {
         Ok(values.first().copied().unwrap_or(Value::NIL))
     };
     vm.define(core, "trace", language::ALL, Function::Shared(Rc::new(trace)));
+}
+
+/// `gc` collects garbage, and says nothing of how much there was; a few times only, for it takes long.
+fn define_gc(vm: &mut Vm, left: Rc<Cell<u32>>) {
+    let core = vm.core();
+    let gc = move |vm: &mut Vm, _: Args| {
+        if left.get() > 0 {
+            left.set(left.get() - 1);
+            vm.collect();
+        }
+        Ok(Value::NIL)
+    };
+    vm.define(core, "gc", language::NONE, Function::Shared(Rc::new(gc)));
 }
 
 /// A value as text, without asking it.

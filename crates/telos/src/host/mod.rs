@@ -8,12 +8,14 @@ mod open;
 mod output;
 mod process;
 mod random;
+mod read;
 mod stat;
 mod stream;
 mod system;
 
 pub use clock::LocalZone;
 pub use output::{Sink, StandardOutput};
+pub use stream::standard_input;
 
 use clap::ValueEnum;
 use language::{Eagerness, Function, Interrupt, Outcome, Value, Vm};

@@ -85,7 +85,7 @@ impl Dialogue {
         let mut line = Vec::new();
         loop {
             line.clear();
-            let is_at_end = std::io::stdin().lock().read_until(b'\n', &mut line)? == 0;
+            let is_at_end = crate::host::standard_input().borrow_mut().read_until(b'\n', &mut line)? == 0;
             input.push_str(&String::from_utf8_lossy(&line));
             if !is_at_end && is_complete(&input) == Completeness::NeedsMore {
                 continue;

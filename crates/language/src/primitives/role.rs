@@ -1,0 +1,81 @@
+//! What the machine knows of a few primitives beside how to call them. Owns the one table that says so.
+
+use super::quick::{self, Quick};
+use crate::vm::Vm;
+use object::{Data, Handle, Symbol, Value};
+
+#[derive(Clone, Copy)]
+pub(crate) enum Role {
+    /// Nothing: it is called like any other.
+    Ordinary,
+    /// The usual case needs nothing but the heap.
+    Quick(Quick),
+    /// `Block call`, which compiled code does itself.
+    CallsBlock,
+    /// Compiled code does it itself, where its name means it.
+    BuiltIn,
+    /// The same, and a stop on its way out still lets it assign its last argument.
+    Assigns,
+    /// `Locals forward`, which only hands on to the `self` slot.
+    HandsOn,
+}
+
+/// Gives primitives their roles.
+pub(super) fn install(vm: &mut Vm) {
+    let protos = vm.protos;
+    for holder in [protos.object, protos.locals] {
+        ["", "if", "while", "loop", "for"].into_iter().for_each(|name| set(vm, holder, name, Role::BuiltIn));
+        ["setSlot", "updateSlot", "setSlotWithType"].into_iter().for_each(|name| set(vm, holder, name, Role::Assigns));
+    }
+    set(vm, protos.locals, "forward", Role::HandsOn);
+    set(vm, protos.block, "call", Role::CallsBlock);
+    let forms: &[(Handle, &str, Quick)] = &[
+        (protos.object, "clone", quick::clone),
+        (protos.list, "append", quick::list_append),
+        (protos.list, "push", quick::list_append),
+        (protos.list, "at", quick::list_at),
+        (protos.list, "atPut", quick::list_at_put),
+        (protos.list, "size", quick::list_size),
+        (protos.map, "at", quick::map_at),
+        (protos.map, "atPut", quick::map_at_put),
+        (protos.sequence, "appendSeq", quick::append_seq),
+        (protos.sequence, "..", quick::join),
+        (protos.sequence, "size", quick::sequence_size),
+    ];
+    for &(holder, name, form) in forms {
+        set(vm, holder, name, Role::Quick(form));
+    }
+}
+
+fn set(vm: &mut Vm, holder: Handle, name: &str, role: Role) {
+    let name = vm.heap.intern(name);
+    let primitive = vm.heap.own_slot(holder, name).and_then(|value| value.as_handle());
+    let Some(Data::Primitive(index)) = primitive.map(|handle| vm.heap.object(handle).data()) else {
+        unreachable!("every role is that of a primitive");
+    };
+    vm.primitives[*index as usize].role = role;
+}
+
+impl Vm {
+    /// The role of a primitive; of anything else, that of an ordinary one.
+    pub(crate) fn role_of(&self, callee: Handle) -> Role {
+        match self.heap.object(callee).data() {
+            Data::Primitive(index) => self.primitives[*index as usize].role,
+            _ => Role::Ordinary,
+        }
+    }
+
+    /// Whether a value itself answers a name with the primitive that Object or Locals had for it at first. Locals that
+    /// have to ask what they stand for do not: that would be the receiver then.
+    pub(crate) fn means_built_in(&mut self, target: Value, name: Symbol) -> bool {
+        let found = self.look_up(target, name).filter(|found| found.target == target);
+        let Some(callee) = found.and_then(|found| found.value.as_handle()) else { return false };
+        match self.heap.object(callee).data() {
+            Data::Primitive(index) => {
+                let primitive = &self.primitives[*index as usize];
+                primitive.name == name && matches!(primitive.role, Role::BuiltIn | Role::Assigns)
+            }
+            _ => false,
+        }
+    }
+}
