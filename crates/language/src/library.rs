@@ -58,6 +58,7 @@ const DOCUMENTS: Files = documents![
     "EvalFrame",
     "Exception",
     "File",
+    "Importer",
     "List",
     "Map",
     "Message",
