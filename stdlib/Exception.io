@@ -103,7 +103,8 @@ Exception do(
     backTraceString := method(
         lines := Sequence clone
         lines appendSeq("\n  ", self type, ": ", self error, "\n  ---------\n")
-        if(caughtMessage, lines appendSeq("  ", caughtMessage description, "\n"))
+        // Where somebody is to blame, the message that raised it is the library's.
+        if(caughtMessage and(originalCall isNil), lines appendSeq("  ", caughtMessage description, "\n"))
         entries := blamedEntries
         entries foreach(entry, lines appendSeq("  ", entry, "\n"))
         if(caughtMessage isNil and(entries isEmpty), lines appendSeq("  nothing on stack\n"))

@@ -152,15 +152,15 @@ fn shortened(text: &str, characters: usize) -> String {
 }
 
 /// One line of a stack: a message, or some in a row of the library's own, which are seldom to blame.
-struct StackLine<'t> {
-    name: &'t str,
+struct StackLine {
+    name: String,
     place: String,
     times: u64,
     is_library: bool,
 }
 
-fn stack_lines(trace: &Trace) -> Vec<StackLine<'_>> {
-    let mut lines: Vec<StackLine<'_>> = Vec::new();
+fn stack_lines(trace: &Trace) -> Vec<StackLine> {
+    let mut lines: Vec<StackLine> = Vec::new();
     for entry in trace.entries.iter().filter(|entry| entry.line > 0) {
         let is_library = is_library(&entry.label);
         // The innermost of the library's messages stands for those that led to it.
@@ -168,7 +168,7 @@ fn stack_lines(trace: &Trace) -> Vec<StackLine<'_>> {
             continue;
         }
         let place = format!("{}:{}:{}", entry.label, entry.line, entry.column);
-        lines.push(StackLine { name: &entry.name, place, times: entry.times, is_library });
+        lines.push(StackLine { name: shortened(&entry.name, NAME_CHARACTERS), place, times: entry.times, is_library });
     }
     lines
 }
@@ -179,8 +179,8 @@ fn append_stack(text: &mut String, trace: &Trace, is_colored: bool) {
         return;
     }
     let shown = &lines[..lines.len().min(STACK_LINES)];
-    let width = |length: fn(&StackLine<'_>) -> usize| shown.iter().map(length).max().unwrap_or(0);
-    let names = width(|line| line.name.chars().count().min(NAME_CHARACTERS));
+    let width = |length: fn(&StackLine) -> usize| shown.iter().map(length).max().unwrap_or(0);
+    let names = width(|line| line.name.chars().count());
     let places = width(|line| if line.times > 1 || line.is_library { line.place.chars().count() } else { 0 });
     let dim = if is_colored { Style::new().dimmed() } else { Style::new() };
     text.push_str("\nstack:");
@@ -191,7 +191,7 @@ fn append_stack(text: &mut String, trace: &Trace, is_colored: bool) {
             1 => String::new(),
             times => format!("  ({} times)", grouped(times)),
         };
-        let row = format!("{:names$}  {:places$}{note}", shortened(line.name, NAME_CHARACTERS), line.place);
+        let row = format!("{:names$}  {:places$}{note}", line.name, line.place);
         // Writing to a String never fails.
         let _ = write!(text, "\n    {style}{}{style:#}", row.trim_end());
     }

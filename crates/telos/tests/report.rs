@@ -95,7 +95,7 @@ fn habits_of_other_languages_are_understood() {
         ("def f(x) x", "method(x, x * 2)"),
         ("f := function(x, x)", "method(x, x * 2)"),
         ("var x = 1", "x := 1"),
-        ("x := 1\nif x > 3 then 1", "in brackets: if(x > 1,"),
+        ("if x > 3 then 1", "in brackets: if(x > 1,"),
         ("this", "self"),
         ("null", "'nil'"),
         ("None", "'nil'"),

@@ -8,3 +8,7 @@ e := try(list(1) at)
 e println
 e asSimpleString println
 try(Exception raise("no luck")) println
+ring := Map with("a", 1)
+ring atPut("self", ring) println
+list(ring) println
+ring atPut("list", list(ring)) println
