@@ -11,7 +11,7 @@ pub struct Limits {
     pub fuel: Option<u64>,
     /// Logical bytes in use after a collection.
     pub memory_bytes: Option<u64>,
-    /// Block activations on one coroutine's stack; one more raises an exception that a program can catch.
+    /// Block activations on one coroutine's stack and on those that started it and wait; one more raises an exception that a program can catch.
     pub depth: usize,
 }
 

@@ -135,3 +135,10 @@ fn files_that_are_all_kept_open_are_refused_in_the_end() {
     let errors = String::from_utf8_lossy(&ended.stderr);
     assert!(errors.contains("cannot open \"a\": too many open files"), "{errors}");
 }
+
+#[test]
+fn random_bytes_beyond_a_sequence_are_refused_at_once() {
+    let ran = eval("Random bytes(1e15)");
+    assert!(ran.errors.contains("a Sequence cannot hold 1000000000000000 bytes"), "{ran:?}");
+    assert_eq!(eval("Random bytes(10) size").ok(), "10\n");
+}

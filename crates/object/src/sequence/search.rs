@@ -97,7 +97,7 @@ impl Sequence {
         found
     }
 
-    fn each_match_of(&self, other: &Sequence, found: impl FnMut(usize)) {
+    pub(super) fn each_match_of(&self, other: &Sequence, found: impl FnMut(usize)) {
         let Some(needle) = other.items_equal_in(self) else { return };
         match self.item_size() {
             1 => find_all(self.as_bytes(), &needle, found),

@@ -148,10 +148,11 @@ fn replace_seq(vm: &mut Vm, args: Args) -> Outcome {
 /// Replaces all, having counted first what room that takes.
 fn replace(vm: &mut Vm, args: &Args, from: &Sequence, to: &Sequence) -> Outcome {
     let handle = mutable(vm, args)?;
-    pay(vm, size_of(vm, handle))?;
-    let times = data(vm, handle).occurrences_of_seq(from);
-    // Where each of them stands is kept meanwhile.
-    vm.reserve(times.saturating_mul(to.size_in_bytes() + std::mem::size_of::<usize>()))?;
+    if to.size_in_bytes() > from.size_in_bytes() {
+        pay(vm, size_of(vm, handle))?;
+        let times = data(vm, handle).occurrences_of_seq(from);
+        vm.reserve(times.saturating_mul(to.size_in_bytes()))?;
+    }
     changed(vm, args, |own| own.replace_seq(from, to))
 }
 
