@@ -144,7 +144,7 @@ Object do(
         depth := handlers size
         handlers append(list(exceptionProto, getSlot("handler")))
         result := nil
-        raised := try(stopStatus(result := call evalArgAt(2)))
+        raised := try(result := call relayStopStatus(call evalArgAt(2)))
         handlers sliceInPlace(0, depth)
         raised pass
         getSlot("result")

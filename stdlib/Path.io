@@ -3,6 +3,7 @@
 //metadoc Path description Names of files and directories.
 Path := Object clone do(
     isWindows := method(
+        if(System isAvailable not, return false)
         platform := System platform asLowercase
         platform containsSeq("windows") or(platform containsSeq("cygwin")) or(platform containsSeq("mingw"))
     )

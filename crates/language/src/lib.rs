@@ -56,10 +56,11 @@
 //!
 //! # Inside
 //!
-//! - `syntax`: source to trees and back
+//! - `syntax`: source to trees and back; `operator_table`: its operators as a program sees and changes them
+//! - `names`, `protos`: the symbols and prototypes that the machine itself knows
 //! - `message`, `block`: trees and code as objects
 //! - `code`: the same as register instructions, a disposable cache
-//! - `machine`: frames, evaluation, unwinding, coroutines
+//! - `machine`: frames, evaluation, unwinding, coroutines; `signal`: what ends an evaluation other than by a value
 //! - `primitives`: what Io cannot say in Io; `library`: what it can
 //! - `vm`, `embed`, `exchange`, `inspect`, `limits`, `host`: the embedder's side
 

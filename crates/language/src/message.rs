@@ -3,6 +3,7 @@
 
 use crate::syntax::{Literal, Node, NodeId, Tree};
 use object::{Data, Handle, Heap, Kind, Symbol, ThinVec, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 
 /// Fields of a message record; the arguments follow.
@@ -131,35 +132,55 @@ fn constant(name: &str) -> Option<Value> {
     }
 }
 
+/// A tree may hold the same messages more than once, but copies no more of them than this: sharing can make a tree of
+/// any size out of a few messages.
+pub const REPEATS_MAX: usize = 100_000;
+
 /// Copies a message and what hangs on it out of the heap, for printing and shuffling. A message that is its own
-/// descendant is cut where it would repeat; `origins` names the heap message of each node.
-pub fn to_tree(heap: &Heap, root: Handle) -> (Tree<'static>, Vec<Handle>) {
+/// descendant is cut where it would repeat; one that is there more than once is copied each time. None if that is
+/// too often.
+pub fn to_tree(heap: &Heap, root: Handle) -> Option<Tree<'static>> {
     let mut nodes: Vec<Node<'static>> = Vec::new();
-    let mut origins = Vec::new();
-    // The path from the root is not kept, so shared messages are copied and only the size is bounded.
-    let mut pending: Vec<(Handle, Option<Link>)> = vec![(root, None)];
-    let mut seen = rustc_hash::FxHashSet::default();
-    while let Some((message, link)) = pending.pop() {
-        if !seen.insert(message) {
+    let (mut seen, mut repeats) = (FxHashSet::default(), 0);
+    // The messages between the root and the present one.
+    let mut path = FxHashSet::default();
+    let mut pending = vec![Visit::Enter(root, None)];
+    while let Some(visit) = pending.pop() {
+        let (message, link) = match visit {
+            Visit::Enter(message, link) => (message, link),
+            Visit::Leave(message) => {
+                path.remove(&message);
+                continue;
+            }
+        };
+        if !path.insert(message) {
             continue;
         }
-        let id = NodeId(nodes.len() as u32);
+        repeats += !seen.insert(message) as usize;
+        if repeats > REPEATS_MAX {
+            return None;
+        }
+        let at = nodes.len();
+        let id = NodeId(at as u32);
         nodes.push(node_of(heap, message));
-        origins.push(message);
         match link {
             Some(Link::Next(parent)) => nodes[parent].next = Some(id),
             Some(Link::Argument(parent)) => nodes[parent].args.push(id),
             None => {}
         }
-        let at = id.0 as usize;
-        for &argument in arguments(heap, message).iter().rev() {
-            pending.push((argument, Some(Link::Argument(at))));
-        }
-        if let Some(next) = next(heap, message) {
-            pending.push((next, Some(Link::Next(at))));
-        }
+        pending.push(Visit::Leave(message));
+        pending.extend(
+            arguments(heap, message).iter().rev().map(|&argument| Visit::Enter(argument, Some(Link::Argument(at)))),
+        );
+        pending.extend(next(heap, message).map(|next| Visit::Enter(next, Some(Link::Next(at)))));
     }
-    (Tree { nodes, root: NodeId(0) }, origins)
+    Some(Tree { nodes, root: NodeId(0) })
+}
+
+enum Visit {
+    Enter(Handle, Option<Link>),
+    /// All that hangs on it was visited.
+    Leave(Handle),
 }
 
 enum Link {
@@ -194,7 +215,7 @@ fn literal_of(heap: &Heap, value: Value) -> Literal {
 
 /// A copy of the message and of all that hangs on it.
 pub fn deep_copy(heap: &mut Heap, proto: Handle, root: Handle) -> Handle {
-    let mut copies: rustc_hash::FxHashMap<Handle, Handle> = rustc_hash::FxHashMap::default();
+    let mut copies: FxHashMap<Handle, Handle> = FxHashMap::default();
     let mut order = Vec::new();
     let mut pending = vec![root];
     while let Some(message) = pending.pop() {

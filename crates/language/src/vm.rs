@@ -160,16 +160,15 @@ impl Vm {
     /// Frees what no program can reach. Values held by the embedder must be retained.
     pub fn collect(&mut self) -> Collected {
         self.drop_idle_units();
+        self.regexes.clear();
         self.stack.values.forget_rest();
-        let Vm { heap, names, protos, primitives, stack, retained, operators, regexes, current, main, units, .. } =
-            self;
+        let Vm { heap, names, protos, primitives, stack, retained, operators, current, main, units, .. } = self;
         let collected = heap.collect(|visit| {
             names.trace(visit);
             protos.trace(visit);
             primitives.iter().for_each(|primitive| visit(Value::object(primitive.name)));
             stack.trace(visit);
             operators.trace(visit);
-            regexes.trace(visit);
             retained.iter().for_each(|&value| visit(value));
             visit(Value::object(*current));
             visit(Value::object(*main));

@@ -155,12 +155,69 @@ fn a_program_cannot_catch_its_limits() {
 fn work_of_primitives_is_paid_for() {
     let mut vm = vm();
     number(&mut vm, "l := List clone; for(i, 1, 100000, l append(i)); s := \"ab\" repeated(100000); l size");
-    for source in
-        ["loop(l sort)", "loop(l contains(0))", "loop(s findSeq(\"zz\"))", "loop(l clone)", "loop(s asUppercase)"]
-    {
+    // Found by review: keys, comparisons and refused patterns were free, however long.
+    number(
+        &mut vm,
+        "m := Map clone; long := \"ab\" repeated(3000000) asMutable; other := long clone appendSeq(\"c\"); 1",
+    );
+    number(&mut vm, "texts := List clone; for(i, 1, 100, texts append(s asMutable appendSeq(i asString))); texts size");
+    for source in [
+        "loop(l sort)",
+        "loop(l contains(0))",
+        "loop(s findSeq(\"zz\"))",
+        "loop(l clone)",
+        "loop(s asUppercase)",
+        "loop(m at(long))",
+        "loop(list(long) contains(other))",
+        "loop(list(list(long)) == list(list(other)))",
+        "loop(texts sort)",
+        "loop(m hasValue(1); texts indexOf(long))",
+        "loop(try(Regex with(\"(?:\\\\w{100}){100}\")))",
+    ] {
         vm.set_limits(Limits { fuel: Some(3_000_000), ..Limits::default() });
         let began = std::time::Instant::now();
         assert!(matches!(vm.evaluate(source, "test"), Err(Error::Halted(Halt::Fuel { .. }))), "{source}");
         assert!(began.elapsed().as_secs() < 5, "{source} took {:?}", began.elapsed());
     }
+}
+
+/// Found by review: `first` and `last` copied the list, and `capacity` too.
+#[test]
+fn asking_for_one_item_costs_the_same_however_long_the_list() {
+    let fuel_of = |count: usize, source: &str| {
+        let mut vm = vm();
+        number(&mut vm, &format!("l := List clone setSize({count}); l size"));
+        vm.set_limits(Limits { fuel: Some(1_000_000), ..Limits::default() });
+        vm.evaluate(source, "test").unwrap();
+        1_000_000 - vm.fuel_left().unwrap()
+    };
+    for source in ["l first", "l last", "l capacity", "l first(2)", "l last(2)"] {
+        assert_eq!(fuel_of(10, source), fuel_of(1_000_000, source), "{source}");
+    }
+}
+
+/// Found by review: a pattern was paid for by whoever came first, and what was kept of patterns counted for nothing.
+#[test]
+fn a_pattern_costs_the_same_whether_or_not_it_was_compiled_before() {
+    let source = "r := Regex with(\"a(b+)c*\"); \"xabbc\" matchesOfRegex(r) all size";
+    let mut vm = vm();
+    let fuel_of = |vm: &mut language::Vm| {
+        vm.set_limits(Limits { fuel: Some(10_000_000), ..Limits::default() });
+        assert_eq!(number(vm, source), 1.0);
+        10_000_000 - vm.fuel_left().unwrap()
+    };
+    let first = fuel_of(&mut vm);
+    assert_eq!(first, fuel_of(&mut vm));
+    vm.collect();
+    assert_eq!(first, fuel_of(&mut vm));
+}
+
+#[test]
+fn patterns_count_as_memory() {
+    let mut vm = limited(Limits { memory_bytes: Some(24 << 20), ..Limits::default() });
+    let source = "l := List clone; i := 0; loop(l append(Regex with(\"[a-z]{300}\" .. i)); i = i + 1)";
+    assert!(matches!(halt(&mut vm, source), Halt::Memory { .. }));
+    assert!(number(&mut vm, "i") < 200.0);
+    vm.set_limits(Limits { memory_bytes: Some(24 << 20), ..Limits::default() });
+    number(&mut vm, "l := nil; for(i, 1, 300, Regex with(\"[a-z]{300}\" .. i)); 1");
 }

@@ -33,8 +33,7 @@ fn missing_brackets(session: &Session, exception: &Exception) -> Option<String> 
 fn withheld(message: &str) -> Option<String> {
     let what = message.strip_prefix("this machine was given no ")?;
     match what {
-        "system" => Some("start it without --no-host".to_string()),
-        "clock" | "files" | "environment" | "processes" | "randomness" => {
+        "clock" | "files" | "environment" | "processes" | "randomness" | "system" => {
             Some(format!("start it without --no-host and without --deny {what}"))
         }
         _ => None,

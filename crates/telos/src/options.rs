@@ -25,7 +25,7 @@ pub struct MachineOptions {
     #[arg(long, value_name = "TIME", value_parser = parse_time, allow_hyphen_values = true, help_heading = "Limits")]
     pub timeout: Option<Duration>,
 
-    /// Withhold everything of the host: files, clock, environment, processes and randomness
+    /// Withhold everything of the host: files, clock, environment, processes, randomness and system
     #[arg(long, help_heading = "Capabilities")]
     pub no_host: bool,
 

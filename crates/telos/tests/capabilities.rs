@@ -135,6 +135,9 @@ fn what_was_withheld_is_refused_by_name() {
         ("processes", "System system(\"true\")"),
         ("processes", "File clone popen(\"true\")"),
         ("randomness", "Random value"),
+        ("system", "System platform"),
+        ("system", "System activeCpus"),
+        ("system", "System installPrefix"),
     ] {
         let ran = telos(&["eval", "--deny", capability, program]);
         assert_eq!(ran.code, Some(1), "{ran:?}");
@@ -151,6 +154,9 @@ fn a_machine_without_host_runs_what_needs_none() {
     assert_eq!(telos(&["eval", "--no-host", "list(3, 1, 2) sort"]).ok(), "list(1, 2, 3)\n");
     assert_eq!(telos(&["eval", "--no-host", "System exit(5)"]).code, Some(5));
     assert_eq!(telos(&["eval", "--no-host", "try(File with(\"x\")) error"]).ok(), "this machine was given no files\n");
+    // Found by review: System was handed in whatever was withheld, and told where this program lies.
+    assert_eq!(telos(&["eval", "--no-host", "System isAvailable"]).ok(), "false\n");
+    assert_eq!(telos(&["eval", "--no-host", "System distribution"]).ok(), "telos\n");
     let ran = telos(&["eval", "--no-host", "Unheard"]);
     assert!(ran.errors.contains("does not respond to 'Unheard'"), "{ran:?}");
 }

@@ -88,9 +88,9 @@ impl Vm {
         matches!(self.limits.memory_bytes, Some(limit) if self.used_bytes() > limit)
     }
 
-    /// What counts against the memory limit: objects, and the stack that runs.
+    /// What counts against the memory limit: objects, the stack that runs, and what is kept of patterns.
     pub(crate) fn used_bytes(&self) -> u64 {
-        (self.heap.usage().bytes + self.stack.logical_bytes()) as u64
+        (self.heap.usage().bytes + self.stack.logical_bytes() + self.regexes.bytes()) as u64
     }
 
     #[cold]

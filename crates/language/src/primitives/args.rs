@@ -1,8 +1,10 @@
 //! How a primitive reads its arguments, with errors that say which argument of what was wrong.
 
+use super::sequence::pay;
 use crate::message;
 use crate::signal::Signal;
 use crate::vm::Vm;
+use object::sequence::Sequence;
 use object::{Handle, Kind, Symbol, Value};
 
 /// One call of a primitive. Small and copied; the values stay on the stack.
@@ -90,7 +92,7 @@ impl Args {
     #[inline]
     pub fn symbol(&self, vm: &mut Vm, index: usize) -> Result<Symbol, Signal> {
         let value = self.value(vm, index);
-        match vm.symbol_of(value) {
+        match vm.symbol_of(value)? {
             Some(symbol) => Ok(symbol),
             None => Err(self.wrong(vm, index, "Sequence")),
         }
@@ -172,22 +174,23 @@ impl Args {
     /// The name of an argument that is a bare name, as in `for(i, …)`; a quoted one is taken as what it spells.
     pub fn argument_name(&self, vm: &mut Vm, index: usize) -> Result<Symbol, Signal> {
         let argument = self.argument(vm, index)?;
-        match message::literal(&vm.heap, argument).and_then(|literal| vm.symbol_of(literal)) {
-            Some(symbol) => Ok(symbol),
-            None => Ok(message::name(&vm.heap, argument)),
-        }
+        let spelled = message::literal(&vm.heap, argument).map_or(Ok(None), |literal| vm.symbol_of(literal))?;
+        Ok(spelled.unwrap_or_else(|| message::name(&vm.heap, argument)))
     }
 }
 
 impl Vm {
-    /// The symbol with a sequence's text.
+    /// The symbol with a sequence's text. What is no symbol yet is copied and hashed, and pays for that.
     #[inline]
-    pub(crate) fn symbol_of(&mut self, value: Value) -> Option<Symbol> {
-        let handle = value.as_handle()?;
+    pub(crate) fn symbol_of(&mut self, value: Value) -> Result<Option<Symbol>, Signal> {
+        let Some(handle) = value.as_handle() else { return Ok(None) };
         if self.heap.object(handle).has(object::flag::SYMBOL) {
-            return Some(handle);
+            return Ok(Some(handle));
         }
-        let sequence = self.heap.sequence(handle)?.clone();
-        Some(self.heap.intern_sequence(sequence))
+        let Some(bytes) = self.heap.sequence(handle).map(Sequence::size_in_bytes) else { return Ok(None) };
+        pay(self, bytes)?;
+        self.reserve(bytes)?;
+        let sequence = self.heap.sequence(handle).cloned();
+        Ok(sequence.map(|sequence| self.heap.intern_sequence(sequence)))
     }
 }

@@ -78,7 +78,7 @@ fn set_argument_names(vm: &mut Vm, args: Args) -> Outcome {
     let values = vm.heap.list(list).unwrap_or_default().to_vec();
     let mut names = Vec::with_capacity(values.len());
     for value in values {
-        match vm.symbol_of(value) {
+        match vm.symbol_of(value)? {
             Some(name) => names.push(Value::object(name)),
             None => return Err(vm.raise("'setArgumentNames' requires a List of Sequences")),
         }
@@ -101,7 +101,7 @@ fn code(vm: &mut Vm, args: Args) -> Outcome {
         text.push_str(", ");
     }
     if let Some(body) = fields[field::MESSAGE].as_handle() {
-        text.push_str(&vm.message_code(body));
+        text.push_str(&vm.message_code(body)?);
     }
     text.push(')');
     vm.charge(text.len() / 8)?;

@@ -14,10 +14,7 @@ pub const TABLE: &[Row] = &[
         let values = args.values(vm).to_vec();
         Ok(vm.list(values))
     }),
-    ("size", NONE, |vm, args| {
-        let list = args.receiver(vm, Kind::List)?;
-        Ok(Value::number(vm.heap.list(list).map_or(0, <[Value]>::len) as f64))
-    }),
+    ("size", NONE, size),
     ("at", ONE, at),
     ("append", ALL, append),
     ("push", ALL, append),
@@ -55,10 +52,7 @@ pub const TABLE: &[Row] = &[
         let (items, wanted) = (items(vm, &args)?, args.value(vm, 0));
         Ok(Value::boolean(items.contains(&wanted)))
     }),
-    ("capacity", NONE, |vm, args| {
-        let items = items(vm, &args)?;
-        Ok(Value::number(items.len() as f64))
-    }),
+    ("capacity", NONE, size),
     // A list grows as it must; the size is asked for as for any number, and otherwise ignored.
     ("preallocateToSize", ONE, |vm, args| item_count(vm, &args).map(|_| args.target)),
     ("setSize", ONE, set_size),
@@ -89,6 +83,11 @@ pub const TABLE: &[Row] = &[
         Ok(args.target)
     }),
 ];
+
+fn size(vm: &mut Vm, args: Args) -> Outcome {
+    let list = args.receiver(vm, Kind::List)?;
+    Ok(Value::number(vm.heap.list(list).map_or(0, <[Value]>::len) as f64))
+}
 
 /// The items as they are now.
 fn items(vm: &mut Vm, args: &Args) -> Result<Vec<Value>, Signal> {
@@ -246,14 +245,18 @@ fn find(vm: &mut Vm, list: Handle, wanted: Value) -> Result<Option<usize>, Signa
 
 /// first, first(count), last, last(count)
 fn end(vm: &mut Vm, args: Args, front: bool) -> Outcome {
-    let items = items(vm, &args)?;
-    let Some(count) = args.optional_number(vm, 0)? else {
+    let list = args.receiver(vm, Kind::List)?;
+    let wanted = args.optional_number(vm, 0)?;
+    let items = vm.heap.list(list).unwrap_or_default();
+    let Some(wanted) = wanted else {
         let item = if front { items.first() } else { items.last() };
         return Ok(item.copied().unwrap_or(Value::NIL));
     };
-    let count = (count.max(0.0) as usize).min(items.len());
+    let count = (wanted.max(0.0) as usize).min(items.len());
     let chosen = if front { &items[..count] } else { &items[items.len() - count..] };
-    Ok(vm.list(chosen.to_vec()))
+    let chosen = chosen.to_vec();
+    vm.reserve(count * 8)?;
+    Ok(vm.list(chosen))
 }
 
 /// A number of items that a list can have.
@@ -327,11 +330,4 @@ pub fn compare_lists(vm: &mut Vm, left: Value, right: Value) -> Result<Ordering,
         pending.extend(pairs);
     }
     Ok(Ordering::Equal)
-}
-
-/// sortInPlace(message): by what each item answers to the message. Written in Io; see the library.
-pub fn sort_by_message(vm: &mut Vm, args: Args) -> Outcome {
-    let name = vm.heap.intern("sortInPlaceByKeyMessage");
-    let argument = args.argument(vm, 0)?;
-    vm.send_values(args.target, name, &[Value::object(argument)], args.locals)
 }

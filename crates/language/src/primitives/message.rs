@@ -179,24 +179,33 @@ fn last(vm: &mut Vm, args: &Args, before_end_of_line: bool) -> Outcome {
 
 fn code(vm: &mut Vm, args: Args) -> Outcome {
     let message = args.receiver(vm, Kind::Message)?;
-    let text = vm.message_code(message);
+    let text = vm.message_code(message)?;
     vm.charge(text.len() / 8)?;
     Ok(vm.symbol(&text))
 }
 
 impl Vm {
     /// A message as source.
-    pub(crate) fn message_code(&self, message: Handle) -> String {
-        let (tree, _) = messages::to_tree(&self.heap, message);
-        syntax::print(&tree, tree.root)
+    pub(crate) fn message_code(&mut self, message: Handle) -> Result<String, Signal> {
+        let tree = self.message_tree(message)?;
+        Ok(syntax::print(&tree, tree.root))
+    }
+
+    fn message_tree(&mut self, message: Handle) -> Result<syntax::Tree<'static>, Signal> {
+        let Some(tree) = messages::to_tree(&self.heap, message) else {
+            let most = messages::REPEATS_MAX;
+            return Err(self.raise(format!("this message repeats parts of itself more than {most} times")));
+        };
+        self.charge(tree.nodes.len() / 8)?;
+        Ok(tree)
     }
 }
 
-/// Shuffles operators in place: the messages stay the same objects where they can.
+/// Shuffles operators in place: the message stays the same object, what hangs on it is made anew.
 fn shuffle(vm: &mut Vm, args: Args) -> Outcome {
     let message = args.receiver(vm, Kind::Message)?;
-    let (mut tree, origins) = messages::to_tree(&vm.heap, message);
-    vm.charge(origins.len())?;
+    let mut tree = vm.message_tree(message)?;
+    vm.charge(tree.nodes.len())?;
     vm.refresh_operators();
     let root = tree.root;
     if let Err(error) = syntax::shuffle(&mut tree, root, &vm.operators.table) {

@@ -121,19 +121,28 @@ impl Vm {
     /// Gives an object a primitive method. `eagerness` says how many arguments are evaluated for it.
     pub fn define(&mut self, object: Value, name: &str, eagerness: Eagerness, function: Function) {
         let Some(holder) = object.as_handle() else { return };
-        let (owner, name) = (self.type_name(object), self.heap.intern(name));
-        self.primitives.push(Primitive { owner, name, eagerness, function, role: Role::Ordinary });
-        let index = self.primitives.len() as u32 - 1;
-        let proto = self.protos.primitive;
-        let primitive = self.heap.clone_of(proto, Kind::Primitive, Data::Primitive(index));
-        self.set_activatable(primitive, true);
-        self.heap.set_slot(holder, name, Value::object(primitive));
+        let name = self.heap.intern(name);
+        let primitive = self.new_primitive(object, name, eagerness, function);
+        // It may take the place of something that code has built in.
+        self.put_slot(holder, name, primitive);
     }
 
+    /// The same for the machine's own, which are there before any code is.
     pub(crate) fn define_table(&mut self, holder: Handle, table: &[Row]) {
         for &(name, eagerness, function) in table {
-            self.define(Value::object(holder), name, eagerness, Function::Plain(function));
+            let name = self.heap.intern(name);
+            let primitive = self.new_primitive(Value::object(holder), name, eagerness, Function::Plain(function));
+            self.heap.set_slot(holder, name, primitive);
         }
+    }
+
+    fn new_primitive(&mut self, owner: Value, name: Symbol, eagerness: Eagerness, function: Function) -> Value {
+        let owner = self.type_name(owner);
+        self.primitives.push(Primitive { owner, name, eagerness, function, role: Role::Ordinary });
+        let data = Data::Primitive(self.primitives.len() as u32 - 1);
+        let primitive = self.heap.clone_of(self.protos.primitive, Kind::Primitive, data);
+        self.set_activatable(primitive, true);
+        Value::object(primitive)
     }
 }
 

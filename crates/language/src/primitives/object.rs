@@ -111,12 +111,14 @@ impl Vm {
             return Ok(left.partial_cmp(&right).unwrap_or(Ordering::Less));
         }
         if let (Some(left), Some(right)) = (self.sequence_of(left), self.sequence_of(right)) {
-            return Ok(super::sequence::order(left, right));
+            let (ordering, bytes) = (left.compare(right), left.size_in_bytes().min(right.size_in_bytes()));
+            super::sequence::pay(self, bytes)?;
+            return Ok(ordering);
         }
         if self.kind_of(left) == Kind::List && self.kind_of(right) == Kind::List {
             return super::list::compare_lists(self, left, right);
         }
-        // Unlike kinds have an order too, so that anything can be sorted: by kind, then by age.
+        // Unlike kinds have an order too, so that anything can be sorted: by kind, then by place in the heap.
         let rank = |vm: &Vm, value: Value| (vm.kind_of(value) as u8, value.as_handle().map_or(0, |handle| handle.0));
         Ok(rank(self, left).cmp(&rank(self, right)))
     }

@@ -18,7 +18,7 @@ fn charge_for(vm: &mut Vm, count: usize) -> Result<(), Signal> {
 fn sort_in_place(vm: &mut Vm, args: Args) -> Outcome {
     let list = args.receiver(vm, Kind::List)?;
     if args.message_count(vm) > 0 {
-        return super::list::sort_by_message(vm, args);
+        return sort_by_message(vm, args);
     }
     let values = vm.heap.list(list).unwrap_or_default().to_vec();
     charge_for(vm, values.len())?;
@@ -33,22 +33,13 @@ const RUN_ITEMS: usize = 1 << 17;
 /// Merged items between two such looks.
 const LOOK_ITEMS: usize = 1 << 15;
 
-/// The values in order; equal ones stay as they were. The standard library sorts only where the order is one: it may
-/// panic if that contradicts itself, as the order of numbers does where some are nan.
+/// The values in order; equal ones stay as they were. The standard library sorts only numbers that have an order: it may
+/// panic where that contradicts itself, as it does where some are nan, and it knows no fuel.
 fn sorted(vm: &mut Vm, mut values: Vec<Value>) -> Result<Vec<Value>, Signal> {
     let run_items = if values.iter().all(|value| value.as_number().is_some_and(|number| !number.is_nan())) {
         let number = |value: Value| value.as_number().unwrap_or_default();
         for run in values.chunks_mut(RUN_ITEMS) {
             run.sort_by(|&left, &right| number(left).partial_cmp(&number(right)).unwrap_or(Ordering::Equal));
-            vm.check_interrupt()?;
-        }
-        RUN_ITEMS
-    } else if values.iter().all(|&value| vm.sequence_of(value).is_some_and(|text| !text.item_type().is_float())) {
-        for run in values.chunks_mut(RUN_ITEMS) {
-            run.sort_by(|&left, &right| {
-                let texts = (vm.sequence_of(left), vm.sequence_of(right));
-                if let (Some(left), Some(right)) = texts { left.compare(right) } else { Ordering::Equal }
-            });
             vm.check_interrupt()?;
         }
         RUN_ITEMS
@@ -85,6 +76,13 @@ fn merged(vm: &mut Vm, values: Vec<Value>, run_items: usize) -> Result<Vec<Value
         width *= 2;
     }
     Ok(source)
+}
+
+/// sortInPlace(message): by what each item answers to the message. Written in Io; see the library.
+fn sort_by_message(vm: &mut Vm, args: Args) -> Outcome {
+    let name = vm.heap.intern("sortInPlaceByKeyMessage");
+    let argument = args.argument(vm, 0)?;
+    vm.send_values(args.target, name, &[Value::object(argument)], args.locals)
 }
 
 // The state of a merge sort from the bottom up: the run length, where in the source it merges, the two runs' cursors,

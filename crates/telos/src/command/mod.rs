@@ -9,6 +9,7 @@ mod repl;
 mod run;
 
 use crate::habit;
+use crate::host::reason;
 use crate::options::Color;
 use crate::report;
 use crate::session::{Failure, Session};
@@ -79,7 +80,8 @@ fn read_source(path: &str) -> anyhow::Result<String> {
         std::io::stdin().lock().read_to_end(&mut bytes).context("cannot read standard input")?;
         bytes
     } else {
-        std::fs::read(path).map_err(plain_reason).with_context(|| format!("cannot read \"{path}\""))?
+        let read = std::fs::read(path).map_err(|error| anyhow::anyhow!(reason(&error)));
+        read.with_context(|| format!("cannot read \"{path}\""))?
     };
     String::from_utf8(bytes).map_err(|error| {
         let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
@@ -87,12 +89,6 @@ fn read_source(path: &str) -> anyhow::Result<String> {
         let byte = error.as_bytes().get(valid.len()).copied().unwrap_or_default();
         anyhow::anyhow!("\"{path}\" is not UTF-8: byte {byte:#04x} at offset {}, line {line}", valid.len())
     })
-}
-
-/// The system's words without its number.
-fn plain_reason(error: std::io::Error) -> anyhow::Error {
-    let text = error.to_string();
-    anyhow::anyhow!(text.split(" (os error").next().unwrap_or(&text).to_lowercase())
 }
 
 /// Tells the author of a program that does what nobody wants without failing.

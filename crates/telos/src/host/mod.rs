@@ -14,6 +14,7 @@ mod stream;
 mod system;
 
 pub use clock::LocalZone;
+pub use file::reason;
 pub use output::{Sink, StandardOutput};
 pub use stream::standard_input;
 
@@ -38,6 +39,8 @@ pub enum Capability {
     Processes,
     /// random numbers that no seed determines
     Randomness,
+    /// what computer this is, and where this program lies on it
+    System,
 }
 
 /// Which capabilities a machine gets.
@@ -48,15 +51,23 @@ pub struct Capabilities {
     pub environment: bool,
     pub processes: bool,
     pub randomness: bool,
+    pub system: bool,
 }
 
 impl Capabilities {
     pub const fn all() -> Capabilities {
-        Capabilities { files: true, clock: true, environment: true, processes: true, randomness: true }
+        Capabilities { files: true, clock: true, environment: true, processes: true, randomness: true, system: true }
     }
 
     pub const fn none() -> Capabilities {
-        Capabilities { files: false, clock: false, environment: false, processes: false, randomness: false }
+        Capabilities {
+            files: false,
+            clock: false,
+            environment: false,
+            processes: false,
+            randomness: false,
+            system: false,
+        }
     }
 
     pub fn without(mut self, capability: Capability) -> Capabilities {
@@ -66,13 +77,14 @@ impl Capabilities {
             Capability::Environment => self.environment = false,
             Capability::Processes => self.processes = false,
             Capability::Randomness => self.randomness = false,
+            Capability::System => self.system = false,
         }
         self
     }
 
     /// Gives a machine these capabilities, and clear refusals for the others.
     pub fn install(self, vm: &mut Vm) {
-        system::install(vm);
+        system::install(vm, self.system);
         clock::install(vm, self.clock);
         system::install_environment(vm, self.environment);
         process::install(vm, self.processes);

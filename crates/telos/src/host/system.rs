@@ -3,9 +3,10 @@
 use super::{Row, Shared, define_table, os_string, symbol_of_os};
 use language::{NONE, ONE, TWO, Value, Vm};
 
-pub fn install(vm: &mut Vm) {
-    let system = vm.hand_in("System");
-    define_table(vm, system, TABLE, true, "");
+pub fn install(vm: &mut Vm, granted: bool) {
+    let system = if granted { vm.hand_in("System") } else { vm.prototype("System") };
+    define_table(vm, system, TABLE, granted, "system");
+    define_table(vm, system, MACHINE_TABLE, true, "");
     for (name, text) in [("version", env!("CARGO_PKG_VERSION")), ("distribution", "telos")] {
         let text = vm.symbol(text);
         vm.set_slot(system, name, text);
@@ -30,6 +31,10 @@ const TABLE: &[Row] = &[
         let prefix = program.as_deref().and_then(|program| program.parent()?.parent());
         Ok(prefix.map_or(Value::NIL, |prefix| symbol_of_os(vm, prefix.as_os_str())))
     }),
+];
+
+/// What concerns this machine only, and needs no permission.
+const MACHINE_TABLE: &[Row] = &[
     ("symbols", NONE, |vm, _| {
         let symbols: Vec<Value> = vm.heap().symbols().map(Value::object).collect();
         vm.charge(symbols.len())?;

@@ -127,7 +127,7 @@ fn as_struct(vm: &mut Vm, args: Args) -> Outcome {
     let values = unwrap(vm, result)?;
     let object = vm.heap.clone_of(vm.protos.object, Kind::Object, Data::None);
     for ((_, name), number) in members.into_iter().zip(values) {
-        let Some(name) = vm.symbol_of(name) else { return Err(vm.raise("memberNames must be strings")) };
+        let Some(name) = vm.symbol_of(name)? else { return Err(vm.raise("memberNames must be strings")) };
         vm.put_slot(object, name, Value::number(number));
     }
     Ok(Value::object(object))

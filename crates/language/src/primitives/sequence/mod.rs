@@ -26,7 +26,6 @@ use crate::signal::{Outcome, Signal};
 use crate::vm::Vm;
 use object::sequence::{SIZE_LIMIT_BYTES, Sequence, SequenceError};
 use object::{Handle, Kind, Value, flag};
-use std::cmp::Ordering;
 
 pub fn install(vm: &mut Vm) {
     let sequence = vm.protos.sequence;
@@ -46,14 +45,10 @@ pub fn install(vm: &mut Vm) {
     }
 }
 
-pub fn order(left: &Sequence, right: &Sequence) -> Ordering {
-    left.compare(right)
-}
-
 /// How many bytes a primitive may touch for the price of one message.
 const BYTES_PER_FUEL: usize = 16;
 
-fn pay(vm: &mut Vm, bytes: usize) -> Result<(), Signal> {
+pub(super) fn pay(vm: &mut Vm, bytes: usize) -> Result<(), Signal> {
     vm.charge(bytes / BYTES_PER_FUEL)
 }
 
