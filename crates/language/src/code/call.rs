@@ -143,8 +143,9 @@ impl Compiler<'_> {
             self.emit(op, base, receiver, value, site, Value::NIL)?;
             return Ok(Operand::Value(value));
         }
-        // The receiver must stay what it was.
-        self.emit(Op::Move, base + 1, receiver, 0, 0, Value::NIL)?;
+        // The receiver must stay what it was, and decides before the value is evaluated what the message means.
+        let guard = self.new_site(message::name(self.heap(), message), message);
+        self.emit(Op::Guard, base + 1, receiver, 0, guard, Value::NIL)?;
         let target = Source::Register(base as u8 + 1);
         let key = Source::Constant(Value::object(name));
         let context = Context::Argument { message, callee: None, target, done: vec![key] };

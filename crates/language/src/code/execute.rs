@@ -450,10 +450,12 @@ impl Vm {
                     }
                     Op::Guard => {
                         let site = &unit.sites[instruction.x as usize];
-                        let handle = registers[0].as_handle().unwrap_or(number_proto);
+                        let value = registers[instruction.b as usize];
+                        let handle = value.as_handle().unwrap_or(number_proto);
                         if heap.shape(handle) != site.shape.get() || heap.epoch() != site.epoch.get() {
                             break Exit::Guard(*instruction);
                         }
+                        registers[instruction.a as usize] = value;
                     }
                     Op::UpdateSelf => break Exit::Update(*instruction),
                     Op::Return => {

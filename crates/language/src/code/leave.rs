@@ -231,8 +231,26 @@ impl Vm {
     fn found_for(&mut self, message: Handle, target: Value, callee: Option<Value>) -> Option<Found> {
         let name = message::name(&self.heap, message);
         match callee {
-            None => self.look_up(target, name),
+            None => self.built_in_for(target, name).or_else(|| self.look_up(target, name)),
             Some(value) => Some(Found { value, holder: self.holder_of_callee(target, name, value), target }),
+        }
+    }
+
+    /// What code took an assignment for, whatever happened to the receiver's protos since.
+    fn built_in_for(&mut self, target: Value, name: Handle) -> Option<Found> {
+        if name != self.names.set_slot && name != self.names.update_slot {
+            return None;
+        }
+        let is_built_in = |vm: &Vm, value: Value| {
+            let known = vm.built_in.get(&name);
+            known.is_some_and(|known| value.as_handle().is_some_and(|handle| known.contains(&handle)))
+        };
+        match self.look_up(target, name) {
+            Some(found) if is_built_in(self, found.value) => Some(found),
+            _ => {
+                let known = *self.built_in.get(&name)?.first()?;
+                Some(Found { value: Value::object(known), holder: self.protos.object, target })
+            }
         }
     }
 
