@@ -412,10 +412,15 @@ impl Vm {
                 }
                 Op::Guard => {
                     let site = &unit.sites[instruction.x as usize];
-                    let handle = registers[0].as_handle().unwrap_or(number_proto);
-                    if heap.shape(handle) != site.shape.get() || heap.epoch() != site.epoch.get() {
+                    let value = registers[instruction.b as usize];
+                    let object = heap.object(value.as_handle().unwrap_or(number_proto));
+                    if instruction.c != 0 && object.has(flag::ACTIVATABLE) {
+                        break Exit::Leave;
+                    }
+                    if object.shape() != site.shape.get() || heap.epoch() != site.epoch.get() {
                         break Exit::Guard;
                     }
+                    registers[instruction.a as usize] = value;
                 }
                 Op::UpdateSelf => break Exit::Update,
                 Op::Return => {

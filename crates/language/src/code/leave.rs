@@ -232,9 +232,22 @@ impl Vm {
     fn found_for(&mut self, message: Handle, target: Value, callee: Option<Value>) -> Option<Found> {
         let name = message::name(&self.heap, message);
         match callee {
-            None => self.look_up(target, name),
+            None => self.built_in_for(target, name).or_else(|| self.look_up(target, name)),
             Some(value) => Some(Found { value, holder: self.holder_of_callee(target, name, value), target }),
         }
+    }
+
+    /// What code took an assignment for, whatever happened to the receiver's protos since.
+    fn built_in_for(&mut self, target: Value, name: Handle) -> Option<Found> {
+        let primitive = match name {
+            name if name == self.names.set_slot => self.protos.set_slot,
+            name if name == self.names.update_slot => self.protos.update_slot,
+            _ => return None,
+        };
+        let found = self.look_up(target, name);
+        let is_built_in = |found: &Found| found.value.as_handle().is_some_and(|callee| self.is_built_in(callee, name));
+        let known = Found { value: Value::object(primitive), holder: self.protos.object, target };
+        Some(found.filter(is_built_in).unwrap_or(known))
     }
 
     /// Whether a callee is `Block call`, sent to a block.

@@ -423,15 +423,16 @@ impl Vm {
         None
     }
 
-    /// Looks again whether the context means what was built in.
+    /// Looks again whether a receiver, or the context, means what was built in.
     pub(super) fn guard_from_code(&mut self, instruction: Instruction) -> Option<Outcome> {
         let (unit, base) = (self.running_unit(), self.top().base as usize);
         let site = &unit.sites[instruction.x as usize];
-        let context = self.stack.values[base];
-        if !self.means_built_in(context, site.name) {
+        let receiver = self.stack.values[base + instruction.b as usize];
+        if !self.means_built_in(receiver, site.name) {
             return Some(self.leave_code(instruction));
         }
-        let handle = self.handle_of(context);
+        self.stack.values[base + instruction.a as usize] = receiver;
+        let handle = self.handle_of(receiver);
         site.learn(self.heap.shape(handle), self.heap.epoch(), Known::Own, 0, handle);
         None
     }

@@ -107,6 +107,12 @@ pub const SNIPPETS: &[&str] = &[
     "m := method(l, l foreach(b, b call(trace(5)))); l := list(block(x, x), block(1), block(x, x), block(2)); m(l); l map(b, b call(trace(6)))",
     // A call that was kept beyond its method had no sender any more.
     "m := method(x, self saved := getSlot(\"call\"); block(x); x); n := method(y, m(y) + 1); trace(n(1), saved sender type)",
+    // The value was evaluated before anybody looked whether the receiver can be assigned to, and by whom.
+    "o := Object clone do(s := 1; setSlot(\"updateSlot\", method(14))); m := method(o s = trace(5)); trace(m, m); p := Object clone do(s := 1); \
+     n := method(p s = f); f := method(p removeAllProtos; trace(6)); trace(n, p s); e := try(n); trace(e error)",
+    // The compiler did not come to an end with a message that follows itself.
+    "m := method(x, x + 1); getSlot(\"m\") message next setNext(getSlot(\"m\") message next); n := method(method(1 + 2)); m(1)",
+    "b := message(a + 1); b next setNext(b next); a := 1; e := try(for(i, 1, 3, doMessage(b))); trace(e error)",
 ];
 
 /// Programs that exceed what a unit of code can be.
