@@ -189,7 +189,7 @@ fn mark_block_call(vm: &mut Vm) {
 
 /// Keeps what Object and Locals mean by the names that compiled code does itself.
 fn remember_built_in(vm: &mut Vm) {
-    for name in ["", "if", "while", "loop", "for", "setSlot", "updateSlot"] {
+    for name in ["", "if", "while", "loop", "for", "break", "continue", "setSlot", "updateSlot"] {
         let name = vm.heap.intern(name);
         let own = [vm.protos.object, vm.protos.locals].map(|holder| vm.heap.own_slot(holder, name));
         vm.built_in.insert(name, own.into_iter().flatten().filter_map(|value| value.as_handle()).collect());
