@@ -79,11 +79,14 @@ struct Group {
 fn items(text: &str) -> Vec<Part> {
     let divided = |group: Group| {
         let end = group.items.len().saturating_sub(1);
-        let with_mark = move |(index, item): (usize, Range<usize>)| match index {
+        let with_mark = move |(index, item): (usize, Range<usize>)| {
             // The first takes the mark behind it along, the others the one before.
-            0 if end > 0 => vec![item.start..item.end + 1],
-            0 => vec![item],
-            _ => vec![item.start - 1..item.end],
+            let range = match index {
+                0 if end > 0 => item.start..item.end + 1,
+                0 => item,
+                _ => item.start - 1..item.end,
+            };
+            vec![range]
         };
         group.items.into_iter().enumerate().map(with_mark).collect::<Vec<Part>>()
     };

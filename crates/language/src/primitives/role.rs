@@ -24,7 +24,9 @@ pub(crate) enum Role {
 pub(super) fn install(vm: &mut Vm) {
     let protos = vm.protos;
     for holder in [protos.object, protos.locals] {
-        ["", "if", "while", "loop", "for"].into_iter().for_each(|name| set(vm, holder, name, Role::BuiltIn));
+        ["", "if", "while", "loop", "for", "break", "continue"]
+            .into_iter()
+            .for_each(|name| set(vm, holder, name, Role::BuiltIn));
         ["setSlot", "updateSlot", "setSlotWithType"].into_iter().for_each(|name| set(vm, holder, name, Role::Assigns));
     }
     vm.protos.set_slot = primitive(vm, protos.object, "setSlot");
