@@ -169,3 +169,11 @@ Notifier := Object clone do(
         self
     )
 )
+
+//doc Number actorRun Same as in Object, for a clone of Number; a plain number has nowhere to keep a queue.
+Number actorRun := method(
+    if(self clone isIdenticalTo(self),
+        Exception raise("a plain Number cannot be an actor, for it has no slots; clone Number first")
+    )
+    resend
+)

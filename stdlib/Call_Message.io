@@ -51,9 +51,6 @@ Call do(
     //doc Call resetStopStatus Sets the stop status to Normal.
     resetStopStatus := method(setStopStatus(Normal))
 
-    // A primitive.
-    //doc Call argCount Returns the number of arguments of the call.
-
     //doc Call hasArgs Returns true if the call has arguments.
     hasArgs := method(self message argCount > 0)
 

@@ -55,15 +55,6 @@ Exception do(
         self withError(error, nestedException) setOriginalCall(originalCall) rawRaise
     )
 
-    // For a message that nobody answered.
-    raiseUnknown := method(originalCall,
-        receiver := originalCall target
-        name := originalCall message name
-        exception := self withError(getSlot("receiver") type .. " does not respond to '" .. name .. "'")
-        exception setSlot("unknownTarget", getSlot("receiver"))
-        exception setOriginalCall(originalCall) setUnknownMessage(name) rawRaise
-    )
-
     withError := method(error, nestedException,
         self clone setError(error) setNestedException(nestedException) setCoroutine(Coroutine currentCoroutine)
     )
@@ -104,11 +95,22 @@ Exception do(
         invoke := method(value, getSlot("value"))
     )
 
+    //doc Exception asString Returns the type, what went wrong, and where.
+    asString := method(
+        text := self type .. ": " .. self error
+        place := if(originalCall, originalCall message, caughtMessage)
+        if(place and(place lineNumber > 0), text .. " (" .. place label .. ":" .. place lineNumber .. ")", text)
+    )
+
+    //doc Exception asSimpleString Returns the type and what went wrong.
+    asSimpleString := method(self type .. ": " .. self error)
+
     //doc Exception backTraceString Returns the error and the calls that led to it, a line each.
     backTraceString := method(
         lines := Sequence clone
         lines appendSeq("\n  ", self type, ": ", self error, "\n  ---------\n")
-        if(caughtMessage, lines appendSeq("  ", caughtMessage description, "\n"))
+        // Where somebody is to blame, the message that raised it is the library's.
+        if(caughtMessage and(originalCall isNil), lines appendSeq("  ", caughtMessage description, "\n"))
         entries := blamedEntries
         entries foreach(entry, lines appendSeq("  ", entry, "\n"))
         if(caughtMessage isNil and(entries isEmpty), lines appendSeq("  nothing on stack\n"))
@@ -195,7 +197,7 @@ Error do(
 
     //doc Error ifError(name, expression) Evaluates the expression in the sender, with the error in the slot name if one is given. Returns self.
     ifError := method(
-        if(call argCount == 0, Exception raise("ifError requires at least 1 argument"))
+        if(call argCount == 0, Exception raise("'ifError' needs at least 1 argument, got 0"))
         if(call argCount > 1, call sender setSlot(call argAt(0) name, self))
         call evalArgAt(call argCount - 1)
         self

@@ -1,10 +1,11 @@
 // Importer: finds the file of a prototype that is named before it is defined.
 //
-// While it is on, Lobby forward asks the importers for an unknown capitalised name: Foo is loaded
-// from Foo.io in one of the search paths. Without files, no importer finds anything.
+// While it is on, Lobby forward is autoImportingForward, a primitive: it sends import for an unknown
+// capitalised name, and raises for any other. Foo is loaded from Foo.io in one of the search paths.
+// Without files, no importer finds anything.
 
 //metadoc Importer description Finds prototypes that are named before they are loaded.
-Importer := Object clone do(
+Importer do(
     //doc Importer paths Returns the list of directories in which prototypes are looked for.
     paths := method(FileImporter directories)
 
@@ -78,23 +79,16 @@ Importer := Object clone do(
     //doc Importer importers The list of objects that are asked, in order.
     importers := list(FileImporter)
 
-    //doc Importer import(call) Returns the prototype that the call names, loaded by an importer; raises if none knows it.
+    //doc Importer import(call) Returns the prototype that the call names, loaded by an importer; nil if none knows it.
     import := method(originalCall,
         name := originalCall message name
-        importer := if(name at(0) isUppercase,
-            importers detect(candidate, candidate import(name, originalCall))
-        ,
-            nil
-        )
-        if(importer isNil, Exception raiseUnknown(originalCall))
+        importer := importers detect(candidate, candidate import(name, originalCall))
+        if(importer isNil, return nil)
         if(Lobby hasSlot(name) not,
             Exception raiseFrom(originalCall, "Importer slot '" .. name .. "' missing after " .. importer importsFrom .. " load")
         )
         Lobby getSlot(name)
     )
-
-    //doc Importer autoImportingForward The method that turnOn puts in Lobby forward.
-    autoImportingForward := method(Importer import(call))
 
     //doc Importer turnOn Lets unknown capitalised names be imported. Returns self.
     turnOn := method(

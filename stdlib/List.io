@@ -9,8 +9,12 @@
 Call do(
     // How many leading arguments name loop variables; the next one is the body.
     loopNameCount := method(
-        if(self message argCount == 0, Exception raise("missing argument"))
+        if(self message argCount == 0, self raiseMissing)
         (self message argCount - 1) min(2)
+    )
+
+    raiseMissing := method(
+        Exception raise("'List " .. (self message name) .. "' needs at least 1 argument, got 0")
     )
 )
 
@@ -127,7 +131,7 @@ List do(
     //doc List reduce(total, value, expression, initial) Combines all elements from the left: reduce(+) sends + to the total with each element as argument. Without an initial value the first element is it.
     reduce := method(
         argumentCount := call argCount
-        if(argumentCount == 0, Exception raise("missing argument"))
+        if(argumentCount == 0, call raiseMissing)
         if(argumentCount isEven,
             total := call evalArgAt(argumentCount - 1)
             rest := self
@@ -279,16 +283,19 @@ List do(
     sortBy := method(isBefore, self clone sortInPlaceBy(getSlot("isBefore")))
 
     //doc List flatten Returns a list in which the elements of contained lists, at any depth, stand for these lists.
-    flatten := method(
-        flat := List clone
-        pending := self itemCopy reverseInPlace
-        while(pending size > 0,
-            value := pending pop
-            if(getSlot("value") isKindOf(List),
-                pending appendSeq(getSlot("value") reverse)
-            ,
-                flat append(getSlot("value"))
+    flatten := method(self flattenInto(List clone))
+
+    flattenInto := method(flat,
+        self unlessUnderWay("flatten",
+            self foreach(value,
+                if(getSlot("value") isKindOf(List),
+                    getSlot("value") flattenInto(flat)
+                ,
+                    flat append(getSlot("value"))
+                )
             )
+        ,
+            Exception raise("a List that contains itself cannot be flattened")
         )
         flat
     )
@@ -338,15 +345,30 @@ List do(
         joined
     )
 
-    //doc List asString Returns the elements as the source of a list.
+    //doc List asString Returns the elements as the source of a list. A list inside of itself is written as three dots.
     asString := method(
-        "list(" .. self map(asSimpleString) join(", ") .. ")"
+        self unlessUnderWay("asString",
+            "list(" .. self map(asSimpleString) join(", ") .. ")"
+        ,
+            "..."
+        )
     )
 
     //doc List asSimpleString Returns asString, shortened to 40 characters.
     asSimpleString := method(
-        text := self slice(0, 30) asString
-        if(text size > 40, text exSlice(0, 37) .. "...", text)
+        self unlessUnderWay("asString", self shortText, "...")
+    )
+
+    // What would be cut off is not asked for: lists that share their elements grow with each level.
+    shortText := method(
+        text := "list(" asMutable
+        self foreach(index, value,
+            if(index > 0, text appendSeq(", "))
+            text appendSeq(getSlot("value") asSimpleString)
+            if(text size > 40, return text exSlice(0, 37) .. "...")
+        )
+        text appendSeq(")")
+        if(text size > 40, text exSlice(0, 37) .. "...", text asSymbol)
     )
 
     //doc List asMap Returns a Map from a list of key and value pairs.

@@ -81,6 +81,34 @@ Map do(
         pairs
     )
 
+    //doc Map asString Returns the pairs as the source of a Map. A map inside of itself is written as three dots.
+    asString := method(
+        self unlessUnderWay("asString",
+            pairs := List clone
+            self foreach(key, value, pairs append(key asSimpleString, getSlot("value") asSimpleString))
+            "Map with(" .. pairs join(", ") .. ")"
+        ,
+            "..."
+        )
+    )
+
+    //doc Map asSimpleString Returns asString, shortened to 40 characters.
+    asSimpleString := method(
+        self unlessUnderWay("asString", self shortText, "...")
+    )
+
+    // What would be cut off is not asked for, as in List.
+    shortText := method(
+        text := "Map with(" asMutable
+        self foreach(key, value,
+            if(text endsWithSeq("(") not, text appendSeq(", "))
+            text appendSeq(key asSimpleString, ", ", getSlot("value") asSimpleString)
+            if(text size > 40, return text exSlice(0, 37) .. "...")
+        )
+        text appendSeq(")")
+        if(text size > 40, text exSlice(0, 37) .. "...", text asSymbol)
+    )
+
     //doc Map asObject Returns a new object with the receiver's pairs as slots.
     asObject := method(
         object := Object clone

@@ -172,12 +172,9 @@ Object do(
     //doc Object inlineMethod(code) Returns code as a method that runs directly in the context of whoever activates it, without locals of its own.
     inlineMethod := method(call argAt(0) setIsActivatable(true))
 
-    // A primitive.
-    //doc Object foreachSlot(name, value, body) Evaluates the body for each slot of the receiver, by name in order. The value is not activated.
-
     //doc Object addTrait(anObject, renames) Copies the slots of anObject into the receiver. A slot that the receiver has already must have a new name in the Map renames.
     addTrait := method(trait, renames,
-        if(call argCount == 0, Exception raise("addTrait requires at least one argument"))
+        if(call argCount == 0, Exception raise("'addTrait' needs at least 1 argument, got 0"))
         if(renames isNil, renames = Map clone)
         getSlot("trait") foreachSlot(name, value,
             if(getSlot("self") hasLocalSlot(name),
@@ -252,7 +249,7 @@ Object do(
     //doc Object super(message) Sends the message to the next ancestor that knows it, with the same self.
     setSlot("super", method(
         inherited := call argAt(0)
-        if(inherited isNil, Exception raise("Object super requires an argument"))
+        if(inherited isNil, Exception raise("'super' needs an argument: super(message)"))
         running := call sender call
         running performInherited("super", inherited, call sender)
     ))

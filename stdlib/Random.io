@@ -49,7 +49,7 @@ Random do(
 
     //doc Random bytes(count) Returns a Sequence of so many random bytes.
     bytes := method(count,
-        random := Sequence clone setEncoding("number")
+        random := Sequence clone setEncoding("number") preallocateToSize(count)
         count repeat(random append((nextValue * 256) floor))
         random
     )

@@ -1,4 +1,4 @@
-// Serialization: any object as source that makes an equal one. Cycles are not followed safely.
+// Serialization: any object as source that makes an equal one. What contains itself is refused.
 
 //metadoc SerializationStream description Collects the source.
 SerializationStream := Object clone do(
@@ -15,7 +15,11 @@ Object do(
     //doc Object serialized(stream) Returns source that makes an object like the receiver; adds it to the stream if one is given.
     serialized := method(stream,
         if(stream isNil, stream = SerializationStream clone)
-        getSlot("self") justSerialized(stream)
+        getSlot("self") unlessUnderWay("serialized",
+            getSlot("self") justSerialized(stream)
+        ,
+            Exception raise("what contains itself cannot be serialized")
+        )
         stream output
     )
 
@@ -50,13 +54,22 @@ Sequence justSerialized := method(stream, stream write(self asSimpleString))
 getSlot("Block") justSerialized := method(stream, stream write(getSlot("self") code, "\n"))
 
 List justSerialized := method(stream,
-    stream write("list(", self map(serialized) join(", "), ");")
+    stream write("list(")
+    self foreach(index, value,
+        if(index > 0, stream write(", "))
+        getSlot("value") serialized(stream)
+    )
+    stream write(");")
 )
 
 Map justSerialized := method(stream,
     stream write("Map clone do(")
     self foreach(key, value,
-        stream write("atPut(", key serialized, ", ", getSlot("value") serialized, ");")
+        stream write("atPut(")
+        key serialized(stream)
+        stream write(", ")
+        getSlot("value") serialized(stream)
+        stream write(");")
     )
     stream write(");")
 )

@@ -36,28 +36,18 @@ System do(
 
     //doc System runCommand(command, successStatus) Runs a shell command and returns an object with exitStatus, stdout, stderr, succeeded and failed. The status of success is 0 unless another is given.
     runCommand := method(command, successStatus,
-        directory := System getEnvironmentVariable("TMPDIR") ifNilEval("/tmp")
-        prefix := list(System thisProcessPid, Date clone now asNumber) join("-")
-        outFile := File with(Path with(directory, prefix .. "-stdout"))
-        errorFile := File with(Path with(directory, prefix .. "-stderr"))
+        results := System systemOutput(command)
         outcome := CommandOutcome clone
         outcome successStatus := successStatus ifNilEval(0)
-        outcome exitStatus := System system(command .. " > " .. outFile path .. " 2> " .. errorFile path)
-        outcome stdout := self takeContents(outFile)
-        outcome stderr := self takeContents(errorFile)
+        outcome exitStatus := results at(0)
+        outcome stdout := results at(1)
+        outcome stderr := results at(2)
         outcome
     )
 
     CommandOutcome := Object clone do(
         succeeded := method(exitStatus == successStatus)
         failed := method(exitStatus != successStatus)
-    )
-
-    takeContents := method(file,
-        if(file exists not, return nil)
-        contents := file contents
-        file remove
-        contents
     )
 
     //doc System userInterruptHandler Called on an interrupt from the keyboard: writes the stacks of all coroutines and exits.

@@ -42,10 +42,13 @@ fn tests(workspace: &Workspace, options: &Options) -> Result<()> {
     workspace::run(&mut command)
 }
 
+/// The targets in turn, each minute from another seed.
 fn fuzz_all(workspace: &Workspace, options: &Options) -> Result<()> {
-    let seconds = options.minutes * 60 / fuzz::TARGETS.len() as u64;
-    for target in fuzz::TARGETS {
-        fuzz::fuzz(workspace, target, seconds, u64::MAX, options.seed)?;
+    let minutes = options.minutes.div_ceil(fuzz::TARGETS.len() as u64);
+    for seed in (0..minutes).map(|minute| options.seed + minute) {
+        for target in fuzz::TARGETS {
+            fuzz::fuzz(workspace, target, 60, u64::MAX, seed)?;
+        }
     }
     Ok(())
 }

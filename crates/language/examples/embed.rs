@@ -104,7 +104,7 @@ pub fn main() -> Result<(), Error> {
     match vm.evaluate("Shop sell(\"tea\")\nReceipt total(list(\"tea\"))", "order.io") {
         Err(Error::Exception(exception)) => {
             println!("{}", exception.message);
-            for entry in &exception.trace {
+            for entry in &exception.trace.entries {
                 println!("    {} at {}:{}", entry.name, entry.label, entry.line);
             }
         }

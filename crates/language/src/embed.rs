@@ -2,11 +2,12 @@
 
 use crate::limits::FUEL_SLICE;
 use crate::machine::Ended;
+use crate::machine::trace::Folded;
 use crate::message;
 use crate::signal::Halt;
 use crate::syntax::{self, SyntaxError};
 use crate::vm::Vm;
-use object::{Kind, Value};
+use object::{Handle, Value};
 use std::fmt;
 
 /// Why an evaluation gave no value.
@@ -18,7 +19,7 @@ use std::fmt;
 /// let Err(Error::Exception(exception)) = vm.evaluate(source, "half.io") else { panic!("it does not know 'missing'") };
 /// assert_eq!(exception.type_name, "Exception");
 /// assert!(exception.message.ends_with("does not respond to 'missing'"));
-/// let lines: Vec<_> = exception.trace.iter().map(|entry| (entry.name.as_str(), entry.line)).collect();
+/// let lines: Vec<_> = exception.trace.entries.iter().map(|entry| (entry.name.as_str(), entry.line)).collect();
 /// assert_eq!(lines.first(), Some(&("missing", 1)));
 /// assert_eq!(lines.last(), Some(&("half", 2)));
 ///
@@ -41,23 +42,33 @@ pub struct Exception {
     pub value: Value,
     pub type_name: String,
     pub message: String,
-    /// Where it happened, innermost first.
-    pub trace: Vec<TraceEntry>,
+    /// Where it happened.
+    pub trace: Trace,
 }
 
-/// One message that was under way.
+/// The messages that were under way when a program ended, innermost first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Trace {
+    pub entries: Vec<TraceEntry>,
+    /// How many more there were further out.
+    pub more: u64,
+}
+
+/// One message that was under way; or, in a recursion, many: its round is told once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceEntry {
     pub name: String,
     pub label: String,
     pub line: u32,
     pub column: u32,
+    /// How often it was under way in a row, together with its neighbours of the same count.
+    pub times: u64,
 }
 
 impl fmt::Display for Exception {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}: {}", self.type_name, self.message)?;
-        match self.trace.first() {
+        match self.trace.entries.first() {
             Some(entry) => write!(formatter, " ({}:{}:{})", entry.label, entry.line, entry.column),
             None => Ok(()),
         }
@@ -120,30 +131,54 @@ impl Vm {
 
     fn describe(&mut self, ended: Ended) -> Error {
         match ended {
-            Ended::Halted(halt) => Error::Halted(halt),
-            Ended::Uncaught(value) => Error::Exception(self.describe_exception(value)),
+            Ended::Halted(halt, trace) => {
+                self.halted_at = self.trace_of(&trace);
+                Error::Halted(halt)
+            }
+            Ended::Uncaught(value, trace) => {
+                let trace = self.trace_of(&trace);
+                Error::Exception(Exception { trace, ..self.describe_exception(value) })
+            }
         }
+    }
+
+    /// Where the last program was that ran into a limit, was interrupted or asked to exit.
+    ///
+    /// ```
+    /// # use language::{Limits, Vm};
+    /// let mut vm = Vm::default();
+    /// vm.set_limits(Limits { fuel: Some(1000), ..Limits::default() });
+    /// assert!(vm.evaluate("wait := method(loop(nil))\nwait", "example").is_err());
+    /// let innermost_first: Vec<_> = vm.halted_at().entries.iter().map(|entry| (entry.name.as_str(), entry.line)).collect();
+    /// assert_eq!(innermost_first, [("nil", 1), ("loop", 1), ("wait", 2)]);
+    /// ```
+    pub fn halted_at(&self) -> &Trace {
+        &self.halted_at
     }
 
     /// Reads an exception object.
     pub fn describe_exception(&mut self, value: Value) -> Exception {
         let error = self.get_slot(value, "error").unwrap_or(Value::NIL);
         let message = self.simple_text(error).unwrap_or_default();
-        let messages = self.get_slot(value, "stackMessages").and_then(|messages| messages.as_handle());
-        let messages = messages.and_then(|list| self.heap.list(list)).unwrap_or_default().to_vec();
-        let messages = self.blamed_messages(value, messages);
-        let trace = messages.into_iter().filter_map(|entry| self.trace_entry(entry)).collect();
-        Exception { value, type_name: self.type_name(value), message, trace }
+        let noted = self.noted_messages(value);
+        let (added, skipped) = self.blame(value, &noted);
+        let trace = Folded::fold(added.into_iter().chain(noted.into_iter().skip(skipped)));
+        Exception { value, type_name: self.type_name(value), message, trace: self.trace_of(&trace) }
     }
 
-    fn trace_entry(&self, value: Value) -> Option<TraceEntry> {
-        let handle = value.as_handle().filter(|&handle| self.heap.kind(handle) == Kind::Message)?;
+    fn trace_of(&self, folded: &Folded) -> Trace {
+        let entries = folded.messages.iter().filter_map(|&(message, times)| self.trace_entry(message, times)).collect();
+        Trace { entries, more: folded.more }
+    }
+
+    fn trace_entry(&self, handle: Handle, times: u64) -> Option<TraceEntry> {
         let label = self.heap.record(handle)[message::field::LABEL].as_handle()?;
         Some(TraceEntry {
             name: self.heap.symbol_text(message::name(&self.heap, handle)).into_owned(),
             label: self.heap.symbol_text(label).into_owned(),
             line: message::line(&self.heap, handle),
             column: message::column(&self.heap, handle),
+            times,
         })
     }
 }

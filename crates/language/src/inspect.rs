@@ -1,10 +1,10 @@
 //! What an embedder can ask about objects and failures without running anything: for error reports and completion.
 
-use crate::block::call;
+use crate::block::{call, field};
 use crate::embed::Exception;
 use crate::message;
 use crate::vm::Vm;
-use object::{Handle, Kind, Value};
+use object::{Handle, Kind, Value, flag};
 
 /// A message that nobody answered.
 #[derive(Debug, Clone)]
@@ -31,6 +31,30 @@ impl Vm {
         names.into_iter().map(|name| self.heap.symbol_text(name).into_owned()).collect()
     }
 
+    /// The names of the types of an object and its protos, in lookup order and each once.
+    pub fn ancestor_types(&mut self, value: Value) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for holder in self.heap.lineage(self.handle_of(value)) {
+            let name = self.type_name(Value::object(holder));
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    /// The names of the arguments of a method or block; none for other values.
+    pub fn argument_names(&self, value: Value) -> Option<Vec<String>> {
+        let block = value.as_handle().filter(|&handle| self.heap.kind(handle) == Kind::Block)?;
+        let names = self.heap.record(block).get(field::ARGUMENT_NAMES..).unwrap_or_default();
+        Some(names.iter().filter_map(|&name| self.text_of(name)).collect())
+    }
+
+    /// Whether finding this value in a slot runs it, as it does a method.
+    pub fn is_activatable(&self, value: Value) -> bool {
+        value.as_handle().is_some_and(|handle| self.heap.object(handle).has(flag::ACTIVATABLE))
+    }
+
     fn own_symbols(&self, handle: Handle) -> Vec<Handle> {
         self.heap.shapes().get(self.heap.shape(handle)).names.clone()
     }
@@ -48,16 +72,23 @@ impl Vm {
         (self.heap.kind(original) == Kind::Call).then_some(original)
     }
 
-    /// The messages under way from the one that an exception blames outwards.
-    pub(crate) fn blamed_messages(&mut self, exception: Value, messages: Vec<Value>) -> Vec<Value> {
-        let Some(blamed) = self.blamed_call(exception) else { return messages };
-        let blamed = self.heap.record(blamed)[call::MESSAGE];
-        match messages.iter().position(|&each| each == blamed) {
-            Some(first) => messages[first..].to_vec(),
-            None if blamed.as_handle().is_some_and(|handle| message::line(&self.heap, handle) > 0) => {
-                std::iter::once(blamed).chain(messages).collect()
-            }
-            None => messages,
+    /// The innermost messages that were under way when an exception was raised first.
+    pub(crate) fn noted_messages(&mut self, exception: Value) -> Vec<Handle> {
+        let noted = self.get_slot(exception, "stackMessages").and_then(|messages| messages.as_handle());
+        let noted = noted.and_then(|list| self.heap.list(list)).unwrap_or_default();
+        let is_message = |handle: &Handle| self.heap.kind(*handle) == Kind::Message;
+        noted.iter().filter_map(|value| value.as_handle()).filter(is_message).collect()
+    }
+
+    /// Where the trace of an exception begins: at the message that it blames, if that is among those noted or at least
+    /// has a place. A message to begin with, and how many of those noted to skip.
+    pub(crate) fn blame(&mut self, exception: Value, noted: &[Handle]) -> (Option<Handle>, usize) {
+        let Some(blamed) = self.blamed_call(exception) else { return (None, 0) };
+        let Some(blamed) = self.heap.record(blamed)[call::MESSAGE].as_handle() else { return (None, 0) };
+        match noted.iter().position(|&each| each == blamed) {
+            Some(first) => (None, first),
+            None if message::line(&self.heap, blamed) > 0 => (Some(blamed), 0),
+            None => (None, 0),
         }
     }
 }

@@ -64,6 +64,11 @@
 //! - `primitives`: what Io cannot say in Io; `library`: what it can
 //! - `vm`, `embed`, `exchange`, `inspect`, `limits`, `host`: the embedder's side
 
+/// The Rust of the README, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;
+
 mod block;
 mod code;
 mod embed;
@@ -82,10 +87,10 @@ mod signal;
 pub mod syntax;
 mod vm;
 
-pub use embed::{Error, Exception, TraceEntry};
+pub use embed::{Error, Exception, Trace, TraceEntry};
 pub use host::{Host, Output, Zone, ZoneAt};
 pub use inspect::Unknown;
-pub use library::sources as library_sources;
+pub use library::{documentation, sources as library_sources};
 pub use limits::{Interrupt, Limits};
 pub use object::sequence::Sequence;
 pub use object::{Foreign, Handle, Heap, Kind, Value};

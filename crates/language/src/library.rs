@@ -35,9 +35,50 @@ const FILES: &[(&str, &str)] = files![
     "Directory.io",
 ];
 
+macro_rules! documents {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../../stdlib/doc/", $name, ".txt")))),*]
+    };
+}
+
+/// What the primitives of each prototype do, one line each: `slot(arguments) What it does.` Data for people, which a
+/// machine never reads: starting one costs nothing more.
+const DOCUMENTS: &[(&str, &str)] = documents![
+    "Block",
+    "CFunction",
+    "Call",
+    "Collector",
+    "Coroutine",
+    "Date",
+    "Directory",
+    "Duration",
+    "EvalFrame",
+    "Exception",
+    "File",
+    "Importer",
+    "List",
+    "Map",
+    "Message",
+    "Number",
+    "Object",
+    "Random",
+    "Regex",
+    "Sequence",
+    "System",
+    "WeakLink",
+];
+
 /// The files of the library, each with the label that its messages have.
 pub fn sources() -> impl Iterator<Item = (&'static str, &'static str)> {
     FILES.iter().copied()
+}
+
+/// The documented slots of the library, each with its prototype: `slot(arguments) What it does.` Those that are written
+/// in Io have a `//doc` comment in their source, the primitives a line in the file of their prototype.
+pub fn documentation() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let primitives = DOCUMENTS.iter().flat_map(|(name, text)| text.lines().map(move |line| (*name, line)));
+    let comments = sources().flat_map(|(_, source)| source.lines());
+    comments.filter_map(|line| line.trim().strip_prefix("//doc ")?.split_once(' ')).chain(primitives)
 }
 
 /// Evaluates the library in Core. The library is part of this crate, so an error in it is ours.

@@ -11,7 +11,7 @@ pub struct Limits {
     pub fuel: Option<u64>,
     /// Logical bytes in use after a collection.
     pub memory_bytes: Option<u64>,
-    /// Block activations on one coroutine's stack; one more raises an exception that a program can catch.
+    /// Block activations on one coroutine's stack and on those that started it and wait; one more raises an exception that a program can catch.
     pub depth: usize,
 }
 
@@ -61,13 +61,15 @@ impl Tank {
         self.slice.saturating_add(self.reserve)
     }
 
-    /// Takes the next slice. False if there is none.
-    pub fn refill(&mut self) -> bool {
-        let portion = self.reserve.min(self.portion);
+    /// Takes whole slices until there are so many units, at least one slice. False if there is not enough left: then
+    /// the rest is in the slice.
+    pub fn refill(&mut self, units: u64) -> bool {
+        let missing = units.saturating_sub(self.slice).max(1);
+        let taken = missing.div_ceil(self.portion).saturating_mul(self.portion).min(self.reserve);
         if self.limit.is_some() {
-            self.reserve -= portion;
+            self.reserve -= taken;
         }
-        self.slice += portion;
-        portion > 0
+        self.slice = self.slice.saturating_add(taken);
+        taken > 0 && self.slice >= units
     }
 }

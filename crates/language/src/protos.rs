@@ -20,7 +20,7 @@ macro_rules! protos {
 
 protos! {
     object, lobby, protos, core, locals, number, sequence, list, map, block, message, call, coroutine, frame,
-    primitive, weak_link, exception, operator_table, normal, break_, continue_, return_, end_of_line,
+    primitive, weak_link, exception, operator_table, normal, break_, continue_, return_, end_of_line, set_slot, update_slot,
 }
 
 impl Protos {
@@ -49,6 +49,9 @@ impl Protos {
             coroutine: child(Kind::Coroutine, Data::Foreign(Box::new(Box::new(Suspended::default())))),
             frame: child(Kind::Frame, Data::None),
             primitive: child(Kind::Primitive, Data::None),
+            // The primitives that code takes assignments for, once they are there.
+            set_slot: object,
+            update_slot: object,
             weak_link: child(Kind::WeakLink, Data::Weak(Value::NIL)),
             exception: child(Kind::Object, Data::None),
             operator_table: child(Kind::Object, Data::None),

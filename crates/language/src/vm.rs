@@ -2,6 +2,7 @@
 //! primitives use; evaluation itself is in `machine`.
 
 use crate::code::Units;
+use crate::embed::Trace;
 use crate::host::Host;
 use crate::limits::{Interrupt, Limits, Tank};
 use crate::machine::frame::{Stack, Suspended};
@@ -31,6 +32,8 @@ pub struct Vm {
     pub(crate) host: Host,
     pub(crate) units: Units,
     pub(crate) regexes: primitives::RegexCache,
+    /// Where the last program was that did not come to its end.
+    pub(crate) halted_at: Trace,
 }
 
 impl Default for Vm {
@@ -69,6 +72,7 @@ impl Vm {
             host,
             units: Units::default(),
             regexes: primitives::RegexCache::default(),
+            halted_at: Trace::default(),
         };
         primitives::install(&mut vm);
         operator_table::install(&mut vm);
@@ -123,8 +127,11 @@ impl Vm {
     #[inline]
     pub fn charge(&mut self, units: usize) -> Result<(), Signal> {
         let units = units as u64;
-        while self.tank.slice < units {
-            self.refuel()?;
+        if cfg!(feature = "no_fuel") {
+            return Ok(());
+        }
+        if self.tank.slice < units {
+            self.refuel_for(units)?;
         }
         self.tank.slice -= units;
         Ok(())
@@ -132,7 +139,13 @@ impl Vm {
 
     /// Asks for room before a primitive allocates much at once.
     pub fn reserve(&mut self, bytes: usize) -> Result<(), Signal> {
-        self.charge(bytes / 64)?;
+        self.reserve_beside(0, bytes)
+    }
+
+    /// Asks for more room beside what a primitive holds already and the heap does not know of yet.
+    pub fn reserve_beside(&mut self, held_bytes: usize, more_bytes: usize) -> Result<(), Signal> {
+        self.charge(more_bytes / 64)?;
+        let bytes = held_bytes.saturating_add(more_bytes);
         match self.limits.memory_bytes {
             Some(limit) if self.used_bytes().saturating_add(bytes as u64) > limit => {
                 self.collect();
@@ -262,6 +275,17 @@ impl Vm {
             Some(name) if self.kind_of(name) == Kind::Sequence => self.text_of(name).unwrap_or_default(),
             _ => self.protos.kind_name(self.heap.kind(handle)).to_string(),
         }
+    }
+
+    /// What a value is, with its article: `a Number`, `an Object`, `nil`.
+    #[cold]
+    pub(crate) fn described(&mut self, value: Value) -> String {
+        let name = self.type_name(value);
+        if value.is_nil() || value == Value::TRUE || value == Value::FALSE {
+            return name;
+        }
+        let is_vowel = name.chars().next().is_some_and(|first| "AEIOUaeiou".contains(first));
+        format!("{} {name}", if is_vowel { "an" } else { "a" })
     }
 
     // ---- slots, by name

@@ -60,6 +60,52 @@ fn one_huge_wish_is_refused_at_once() {
     }
 }
 
+/// A text falls into as many parts as it has bytes, and each part weighs much more.
+#[test]
+fn taking_apart_is_paid_for_before_it_is_done() {
+    for source in ["text split(\"x\")", "text asList", "text asMutable replaceSeq(\"x\", \"yz\")"] {
+        let mut vm = limited(Limits { memory_bytes: Some(16 << 20), ..Limits::default() });
+        number(&mut vm, "text := \"x\" repeated(4000000); text size");
+        assert!(matches!(halt(&mut vm, source), Halt::Memory { .. }), "{source}");
+        assert_eq!(number(&mut vm, "text occurrencesOfSeq(\"x\")"), 4e6);
+    }
+}
+
+/// Without any limit the wish alone must be enough: these took minutes, or the process with them.
+#[test]
+fn what_no_sequence_or_list_can_hold_is_refused_without_limits() {
+    let mut vm = vm();
+    number(&mut vm, "half := \"x\" repeated(600000000); 1");
+    let began = std::time::Instant::now();
+    for source in [
+        "\"x\" repeated(1e15)",
+        "\"x\" alignLeft(1e15)",
+        "\"x\" alignRight(1e15)",
+        "\"x\" alignCenter(1e15)",
+        "\"x\" asMutable alignLeftInPlace(1e15)",
+        "\"x\" asMutable setSize(1e15)",
+        "\"x\" asMutable preallocateToSize(1e15)",
+        "\"x\" asMutable atPut(1e15, 1)",
+        "List clone setSize(1e15)",
+        "List clone setSize(4e9)",
+        "List clone setSize(2e8)",
+        "List clone preallocateToSize(1e15)",
+        "List clone atPut(1e15, 1)",
+        "1 asString(1e9, 1e9)",
+        "Sequence pack(\"99999999999s\", \"a\")",
+        "half .. half",
+        "half with(half)",
+        "list(half, half) join",
+        "half repeated(2)",
+        "Date clone asString(\"%c\" repeated(1000000))",
+        "Duration clone asString(\"%Y\" repeated(1000000))",
+    ] {
+        let error = vm.evaluate(source, "test").expect_err(source).to_string();
+        assert!(error.starts_with("Exception"), "{source}: {error}");
+    }
+    assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
+}
+
 // ---- fuel
 
 fn count_until_empty(fuel: u64, source: &str, compiling: bool) -> (f64, f64) {

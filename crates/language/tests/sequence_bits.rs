@@ -42,7 +42,7 @@ fn reads_items_bytes_and_encodings() {
         (r#""abc" asMutable bitwiseOr("   ")"#, "abc"),
         (r#""abc" asMutable bitwiseAnd("   ") size"#, "3"),
         (r#""abc" bitwiseAnd("   ")"#, "! 'bitwiseAnd' cannot be called on an immutable Sequence"),
-        (r#""abc" asMutable bitwiseXor(1)"#, "! argument 0 to method 'bitwiseXor' must be a Sequence, not a 'Number'"),
+        (r#""abc" asMutable bitwiseXor(1)"#, "! argument 1 of 'Sequence bitwiseXor' must be a Sequence, not a Number"),
         (r#"Sequence pack("I", 258) size"#, "4"),
         (r#"Sequence pack("IC5s", 100, "a", "hello") unpack("IC5s") at(2)"#, "hello"),
         (r#"Sequence pack("I", "x")"#, r#"! pack format "I" needs a Number"#),

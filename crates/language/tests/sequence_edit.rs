@@ -10,7 +10,7 @@ fn changes_a_mutable_sequence() {
     check(&[
         (r#""abc" asMutable appendSeq("d", 1, 2.5)"#, "abcd12.5"),
         (r#""abc" asMutable append(65, 66)"#, "abcAB"),
-        (r#""abc" asMutable append("a")"#, "! argument 0 to method 'append' must be a Number, not a 'Sequence'"),
+        (r#""abc" asMutable append("a")"#, "! argument 1 of 'Sequence append' must be a Number, not a Sequence"),
         (r#""abc" asMutable atInsertSeq(1, "xx")"#, "axxbc"),
         (r#""abc" asMutable atInsertSeq(9, "xx")"#, "! insert index out of sequence bounds"),
         (r#""abc" asMutable atInsertSeq(1, 42)"#, "a42bc"),
@@ -30,7 +30,7 @@ fn changes_a_mutable_sequence() {
         (r#""abcabc" asMutable replaceSeq("b", "xyz")"#, "axyzcaxyzc"),
         (
             r#""abcabc" asMutable replaceSeq("b", 1)"#,
-            "! argument 1 to method 'replaceSeq' must be a Sequence, not a 'Number'",
+            "! argument 2 of 'Sequence replaceSeq' must be a Sequence, not a Number",
         ),
         (r#""abcabc" asMutable replaceFirstSeq("b", "xyz")"#, "axyzcabc"),
         (r#""abcabc" asMutable replaceFirstSeq("b", "xyz", 2)"#, "abcaxyzc"),
@@ -63,15 +63,15 @@ fn changes_a_mutable_sequence() {
         (r#""a #{1" asMutable interpolateInPlace"#, "a #{1"),
         (r#""abc" hash == "abc" asMutable hash"#, "true"),
         (r#""abc" asMutable copy("xyz")"#, "xyz"),
-        (r#""abc" asMutable copy(1)"#, "! argument 0 to method 'copy' must be a Sequence, not a 'Number'"),
+        (r#""abc" asMutable copy(1)"#, "! argument 1 of 'Sequence copy' must be a Sequence, not a Number"),
         (r#""abc" asMutable empty size"#, "0"),
         (r#""abc" asMutable zero at(0)"#, "0"),
         (r#""abc" asMutable preallocateToSize(100) size"#, "3"),
         (r#"("é" asMutable appendSeq("日")) size"#, "2"),
         (r#""é" asMutable asSymbol isIdenticalTo("é")"#, "true"),
         (r#""ab" asMutable set(1, 2) at(1)"#, "2"),
-        (r#""abc" asMutable appendSeq"#, "! requires at least one argument"),
-        (r#""abc" asMutable append"#, "! requires at least one argument"),
+        (r#""abc" asMutable appendSeq"#, "! 'Sequence appendSeq' needs at least 1 argument, got 0"),
+        (r#""abc" asMutable append"#, "! 'Sequence append' needs at least 1 argument, got 0"),
     ]);
 }
 
@@ -98,7 +98,7 @@ fn asks_objects_for_their_text() {
         (r#"o := Object clone do(asString := method("me")); "ab" asMutable insertSeqEvery(o, 1)"#, "amebme"),
         (
             r#"o := Object clone do(asString := method(self)); s := "a" asMutable; s appendSeq("b", o)"#,
-            "! argument 1 to method 'appendSeq' must be a Sequence, not a 'Object'",
+            "! argument 2 of 'Sequence appendSeq' must be a Sequence, not an Object",
         ),
     ]);
 }

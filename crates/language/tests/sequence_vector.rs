@@ -20,7 +20,7 @@ fn computes() {
         ("v(1, 2, 3) * 2", "2.000000, 4.000000, 6.000000"),
         (r#"v(1, 2, 3) += "a""#, "98.000000, 2.000000, 3.000000"),
         ("x := v(1, 2, 3); x += x; x", "2.000000, 4.000000, 6.000000"),
-        ("v(1, 2, 3) += nil", "! argument 0 to method '+=' must be a Sequence or Number, not a 'nil'"),
+        ("v(1, 2, 3) += nil", "! argument 1 of 'Sequence +=' must be a Sequence or Number, not nil"),
         ("v(1, 2, 3) sum", "6"),
         ("v(1, 2, 3) product", "6"),
         ("v(1, 2, 3) max", "3"),

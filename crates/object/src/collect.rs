@@ -1,6 +1,7 @@
 //! Collection: marks from the roots with a work list and a bitmap of its own, so that live objects are only read, and
 //! frees what was not reached, cycles included. Objects never move.
 
+use crate::handle_set::HandleSet;
 use crate::heap::{COLLECT_MIN_BYTES, Heap};
 use crate::object::{Data, INLINE_SLOTS, Object};
 use crate::value::{Handle, Value};
@@ -15,7 +16,7 @@ pub struct Collected {
 }
 
 struct Marker {
-    marked: Vec<u64>,
+    marked: HandleSet,
     shapes: Vec<bool>,
     pending: Vec<Handle>,
     /// Weak links met on the way.
@@ -32,15 +33,9 @@ impl Marker {
 
     #[inline(always)]
     fn visit_handle(&mut self, handle: Handle) {
-        let (word, bit) = (handle.0 as usize / 64, 1u64 << (handle.0 % 64));
-        if self.marked[word] & bit == 0 {
-            self.marked[word] |= bit;
+        if self.marked.insert(handle) {
             self.pending.push(handle);
         }
-    }
-
-    fn is_marked(&self, handle: Handle) -> bool {
-        self.marked[handle.0 as usize / 64] & (1 << (handle.0 % 64)) != 0
     }
 }
 
@@ -54,7 +49,7 @@ impl Heap {
     /// Frees every object that the roots do not reach.
     pub fn collect(&mut self, roots: impl FnOnce(&mut dyn FnMut(Value))) -> Collected {
         let mut marker = Marker {
-            marked: vec![0; self.objects.len().div_ceil(64)],
+            marked: HandleSet::with_room(self.objects.len()),
             shapes: vec![false; self.shapes.table_len()],
             pending: Vec::new(),
             weak: Vec::new(),
@@ -100,13 +95,15 @@ impl Heap {
     }
 
     fn sweep(&mut self, marker: &Marker) -> Collected {
-        self.sweep_symbols(|symbol| marker.is_marked(symbol));
+        self.sweep_symbols(|symbol| marker.marked.contains(symbol));
         self.clear_weak_links(marker);
-        let mut free = vec![0u64; marker.marked.len()];
-        self.free.iter().for_each(|&index| free[index as usize / 64] |= 1 << (index % 64));
+        let mut free = HandleSet::with_room(self.objects.len());
+        for &index in &self.free {
+            free.insert(Handle(index));
+        }
         let mut freed_objects = 0;
-        for (word, &marked) in marker.marked.iter().enumerate() {
-            let mut dead = !(marked | free[word]);
+        for word in 0..self.objects.len().div_ceil(64) {
+            let mut dead = !(marker.marked.word(word) | free.word(word));
             while dead != 0 {
                 let index = word * 64 + dead.trailing_zeros() as usize;
                 dead &= dead - 1;
@@ -129,6 +126,7 @@ impl Heap {
         self.usage.bytes -= object.logical_bytes();
         object.data = Data::None;
         object.more = thin_vec::ThinVec::new();
+        self.cloned.remove(Handle(index as u32));
         self.free.push(index as u32);
     }
 
@@ -136,7 +134,7 @@ impl Heap {
         for &link in &marker.weak {
             let data = &mut self.objects[link.0 as usize].data;
             if let Data::Weak(target) = data
-                && target.as_handle().is_some_and(|handle| !marker.is_marked(handle))
+                && target.as_handle().is_some_and(|handle| !marker.marked.contains(handle))
             {
                 *data = Data::Weak(Value::NIL);
             }

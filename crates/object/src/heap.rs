@@ -1,6 +1,7 @@
 //! The heap: every object of one image. Owns allocation and the count of logical bytes; what changes an object is in
 //! `write`, collection in `collect`, lookup in `lookup`.
 
+use crate::handle_set::HandleSet;
 use crate::lookup::LookupCache;
 use crate::object::{Data, INLINE_SLOTS, Kind, Map, Object};
 use crate::sequence::Sequence;
@@ -19,6 +20,8 @@ pub struct Heap {
     pub(crate) lookups: LookupCache,
     pub(crate) epoch: u64,
     pub(crate) usage: Usage,
+    /// Objects that some shape names as proto: changing their slots' names changes what others find.
+    pub(crate) cloned: HandleSet,
     pub(crate) barrier: Option<Box<dyn Barrier>>,
 }
 
@@ -53,6 +56,7 @@ impl Heap {
             lookups: LookupCache::default(),
             epoch: 1,
             usage: Usage { collect_at_bytes: COLLECT_MIN_BYTES, ..Usage::default() },
+            cloned: HandleSet::default(),
             barrier: None,
         };
         let bare = heap.shapes.root(Vec::new());
@@ -106,7 +110,7 @@ impl Heap {
         match self.shapes.known_clone_of(proto) {
             Some(shape) => shape,
             None => {
-                self.mark_as_proto(proto);
+                self.cloned.insert(proto);
                 self.shapes.clone_of(proto)
             }
         }

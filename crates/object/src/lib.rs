@@ -8,6 +8,7 @@
 //! - `sequence`: text, bytes and vectors
 
 mod collect;
+mod handle_set;
 mod heap;
 mod items;
 mod lookup;

@@ -95,13 +95,9 @@ pub mod flag {
     pub const ACTIVATABLE: u8 = 1;
     /// An interned sequence: never changes.
     pub const SYMBOL: u8 = 2;
-    /// Some shape names it as proto: changing its slots' names changes what others find.
-    pub const PROTO: u8 = 4;
-    /// A message that compiled code was made from: changing it must reach that code.
-    pub const COMPILED: u8 = 8;
     /// Writes are reported to the heap's barrier first.
-    pub const WATCHED: u8 = 16;
-    /// What a program can notice, and an undo must restore. The others are notes of the heap and the machine.
+    pub const WATCHED: u8 = 4;
+    /// What a program can notice, and an undo must restore. The other is a note of the heap.
     pub const STATE: u8 = ACTIVATABLE | SYMBOL;
 }
 

@@ -4,8 +4,8 @@
 //! around it. A plain heap has no barrier installed and no object flagged: the test of one flag is all it pays.
 //!
 //! What is *not* reported is no state of a program, and an undo must leave it alone:
-//! - the flags `PROTO`, `COMPILED` and `WATCHED`: notes of the heap and the machine about an object; an extra `PROTO`
-//!   only makes caches look again;
+//! - the flag `WATCHED` and the set of objects that were cloned: notes of the heap; one too many in the set only makes
+//!   caches look again;
 //! - a weak link that the collector clears: nobody could have reached what it named (see `Barrier::trace`);
 //! - the shape's number, the room that lists keep at their ends, the lookup cache and the epoch;
 //! - `set_symbol_shape`, which gives the symbols made before there was a Sequence their proto, at birth of the heap.
@@ -113,13 +113,10 @@ impl Heap {
         let object = &mut self.objects[handle.0 as usize];
         object.shape = next;
         object.push_slot(index, value);
-        let is_proto = object.flags & flag::PROTO != 0;
         if index >= INLINE_SLOTS {
             self.charge(8);
         }
-        if is_proto {
-            self.epoch += 1;
-        }
+        self.heirs_look_again(handle);
     }
 
     /// The shape that `shape` becomes when it gains a slot, if objects share both.
@@ -144,7 +141,9 @@ impl Heap {
     }
 
     pub fn set_protos(&mut self, handle: Handle, protos: Vec<Handle>) {
-        protos.iter().for_each(|&proto| self.mark_as_proto(proto));
+        for &proto in &protos {
+            self.cloned.insert(proto);
+        }
         self.barrier(handle, Part::Protos);
         let next = self.shapes.with_protos(self.shape(handle), protos);
         self.objects[handle.0 as usize].shape = next;
@@ -152,17 +151,10 @@ impl Heap {
     }
 
     /// What an object finds itself hangs on its shape; only what others find through it has to be looked up again.
+    #[inline(always)]
     fn heirs_look_again(&mut self, handle: Handle) {
-        if self.object(handle).has(flag::PROTO) {
+        if self.cloned.contains(handle) {
             self.epoch += 1;
-        }
-    }
-
-    /// Written only once: forked children share the pages of prototypes.
-    pub(crate) fn mark_as_proto(&mut self, proto: Handle) {
-        let object = &mut self.objects[proto.0 as usize];
-        if object.flags & flag::PROTO == 0 {
-            object.flags |= flag::PROTO;
         }
     }
 

@@ -1,25 +1,87 @@
 //! Guesses what the author of a failing program meant. Says nothing rather than something silly.
 
+use crate::documentation;
+use crate::habit;
+use crate::session::Session;
 use language::{Exception, Vm};
 
-/// Names less alike than this are no typing errors.
-const LEAST_LIKENESS: f64 = 0.7;
+/// Longer names are nobody's typing error: they are data that was taken for code.
+const NAME_CHARACTERS_MAX: usize = 64;
 
 /// A line of help for an exception, if there is one that helps.
-pub fn for_exception(vm: &mut Vm, exception: &Exception) -> Option<String> {
-    if let Some(what) = text_in(vm, exception, "withheldCapability") {
-        return Some(match what.as_str() {
-            "clock" | "files" | "environment" | "processes" | "randomness" | "system" => {
-                format!("start it without --no-host and without --deny {what}")
-            }
-            _ => return None,
+pub fn for_exception(session: &mut Session, exception: &Exception) -> Option<String> {
+    let message = exception.message.as_str();
+    withheld(&mut session.vm, exception)
+        .or_else(|| missing_slot(&mut session.vm, exception))
+        .or_else(|| misused(message, exception.trace.entries.first().map_or("", |entry| &entry.name)))
+        .or_else(|| signature(message))
+        .or_else(|| missing_brackets(session, exception))
+        .or_else(|| unknown(&mut session.vm, exception))
+}
+
+/// `if x > 3 …` asks what `if` without a condition answers, which is false, for `x`.
+fn missing_brackets(session: &Session, exception: &Exception) -> Option<String> {
+    let place = exception.trace.entries.first().filter(|_| exception.message.starts_with("false does not respond"))?;
+    let source = session.source_of(&place.label)?;
+    let line = source.lines().nth(place.line.checked_sub(1)? as usize)?;
+    let before: String = line.chars().take(place.column.saturating_sub(1) as usize).collect();
+    let is_if =
+        before.split(|character: char| !character.is_alphanumeric()).rfind(|word| !word.is_empty()) == Some("if");
+    is_if.then(|| "the condition stands in brackets: if(x > 1, \"yes\", \"no\")".to_string())
+}
+
+fn withheld(vm: &mut Vm, exception: &Exception) -> Option<String> {
+    let what = text_in(vm, exception, "withheldCapability")?;
+    match what.as_str() {
+        "clock" | "files" | "environment" | "processes" | "randomness" | "system" => {
+            Some(format!("start it without --no-host and without --deny {what}"))
+        }
+        _ => None,
+    }
+}
+
+fn missing_slot(vm: &mut Vm, exception: &Exception) -> Option<String> {
+    let name = text_in(vm, exception, "missingSlot")?;
+    Some(format!("\"{name} := …\" makes the slot, \"=\" only changes one that is there"))
+}
+
+/// Mistakes that other languages teach, known by the words of the exception.
+fn misused(message: &str, sent: &str) -> Option<String> {
+    if message.starts_with("calls nested too deeply") {
+        return Some("does the recursion end? --depth N allows more".to_string());
+    }
+    if message == "operation not valid on non-number encodings" {
+        return Some(match sent {
+            "*" => "text is repeated with \"a\" repeated(3)".to_string(),
+            _ => "text is joined with \"..\": \"a\" .. 1".to_string(),
         });
     }
-    if let Some(name) = text_in(vm, exception, "missingSlot") {
-        return Some(format!("\"{name} := …\" makes the slot, \"=\" only changes one that is there"));
+    if message.contains("cannot give a plain Number slots") {
+        return Some("an expression ends with its line or with \";\": x := 1; y := 2".to_string());
     }
-    let unknown = vm.unknown_message(exception)?;
+    if message.starts_with("argument 1 of 'Number +'") && message.ends_with("not a Sequence") {
+        return Some("\"..\" joins text, and \"1\" asNumber makes a number of it".to_string());
+    }
+    let (name, _) = message.strip_prefix('\'')?.split_once("' cannot be called on an immutable Sequence")?;
+    let name = name.rsplit(' ').next().unwrap_or(name);
+    Some(format!("\"text\" asMutable {name} works on a copy that can be changed"))
+}
+
+/// How a primitive is used whose arguments were wrong or missing.
+fn signature(message: &str) -> Option<String> {
+    let is_argument = message.contains(" needs at least ") || message.starts_with("argument ");
+    let name = message.split('\'').nth(1).filter(|_| is_argument)?;
+    let (prototype, slot) = name.split_once(' ').unwrap_or(("Object", name));
+    let entry = documentation::find(prototype, slot)?;
+    Some(format!("{}: {}", entry.signature(), entry.sentence()))
+}
+
+fn unknown(vm: &mut Vm, exception: &Exception) -> Option<String> {
+    let unknown = vm.unknown_message(exception).filter(|unknown| unknown.name.len() <= 4 * NAME_CHARACTERS_MAX)?;
     let mut names = vm.visible_names(unknown.target);
+    if let Some(advice) = habit::advice(&unknown.name, unknown.target == vm.lobby(), &names) {
+        return Some(advice);
+    }
     // A name that was meant for somebody else is often one of the Lobby's.
     names.extend(vm.visible_names(vm.lobby()));
     nearest(&unknown.name, &names).map(|name| format!("did you mean '{name}'?"))
@@ -32,21 +94,43 @@ fn text_in(vm: &mut Vm, exception: &Exception, slot: &str) -> Option<String> {
 }
 
 /// The name that is most like what was written. Earlier names win over later ones.
-fn nearest<'n>(written: &str, names: &'n [String]) -> Option<&'n str> {
-    let mut best: Option<(f64, &str)> = None;
-    for name in names {
-        if name == written {
-            continue;
-        }
-        let same_but_for_case = name.eq_ignore_ascii_case(written);
-        let likeness = if same_but_for_case { 1.0 } else { strsim::normalized_damerau_levenshtein(written, name) };
-        // Short names are all alike: ask for more of those.
-        let least = if written.chars().count() <= 3 { 0.6 } else { LEAST_LIKENESS };
-        if likeness >= least && best.is_none_or(|(most, _)| likeness > most) {
-            best = Some((likeness, name));
+pub fn nearest<'n>(written: &str, names: &'n [String]) -> Option<&'n str> {
+    let length = written.chars().count();
+    // Short names are all alike: of those, only letters that changed places or case count.
+    let most = match length {
+        0..=3 => 0,
+        4 => 1,
+        5..=NAME_CHARACTERS_MAX => 2,
+        _ => return None,
+    };
+    let mut best: Option<(usize, &str)> = None;
+    for name in names.iter().filter(|name| *name != written && !name.is_empty()) {
+        let distance = match name.eq_ignore_ascii_case(written) {
+            true => 0,
+            false if is_shuffled(written, name) => 1,
+            false => match strsim::damerau_levenshtein(written, name) {
+                distance if distance <= most => distance,
+                _ => continue,
+            },
+        };
+        if best.is_none_or(|(least, _)| distance < least) {
+            best = Some((distance, name));
         }
     }
     best.map(|(_, name)| name)
+}
+
+/// Whether two neighbours changed places: `ofr` for `for`.
+fn is_shuffled(written: &str, name: &str) -> bool {
+    let (written, name): (Vec<char>, Vec<char>) = (written.chars().collect(), name.chars().collect());
+    let differing: Vec<usize> =
+        written.iter().zip(&name).enumerate().filter(|(_, (a, b))| a != b).map(|(at, _)| at).collect();
+    match differing[..] {
+        [first, second] if written.len() == name.len() && second == first + 1 => {
+            written[first] == name[second] && written[second] == name[first]
+        }
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -55,11 +139,16 @@ mod tests {
 
     #[test]
     fn finds_slips_and_nothing_else() {
-        let names: Vec<String> = ["append", "at", "println", "size", "asString"].map(String::from).into();
+        let names: Vec<String> =
+            ["append", "at", "println", "size", "asString", "for", "sort", "sortKey"].map(String::from).into();
         assert_eq!(nearest("appendd", &names), Some("append"));
         assert_eq!(nearest("prinltn", &names), Some("println"));
         assert_eq!(nearest("asstring", &names), Some("asString"));
-        assert_eq!(nearest("frobnicate", &names), None);
-        assert_eq!(nearest("xy", &names), None);
+        assert_eq!(nearest("sorted", &names), Some("sort"));
+        assert_eq!(nearest("sise", &names), Some("size"));
+        assert_eq!(nearest("ofr", &names), Some("for"));
+        for silly in ["frobnicate", "xy", "foo", "bar", "fo", "a", &"x".repeat(100_000)] {
+            assert_eq!(nearest(silly, &names), None);
+        }
     }
 }

@@ -9,20 +9,20 @@ use std::time::Duration;
 /// What a program may use and touch.
 #[derive(Args, Clone, Debug, Default)]
 pub struct MachineOptions {
-    /// Stop after N messages; the same program stops at the same message every time
-    #[arg(long, value_name = "N", help_heading = "Limits")]
+    /// Stop after N messages: 1000000, 1e6 or 10M. The same program stops at the same message every time
+    #[arg(long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true, help_heading = "Limits")]
     pub fuel: Option<u64>,
 
-    /// Stop when the program uses more memory; 64M, 2G and plain bytes are understood
-    #[arg(long, value_name = "BYTES", value_parser = parse_bytes, help_heading = "Limits")]
+    /// Stop when the program uses more memory: 64M, 1.5GiB or bytes
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes, allow_hyphen_values = true, help_heading = "Limits")]
     pub memory: Option<u64>,
 
-    /// Raise an exception when calls nest deeper than N
-    #[arg(long, value_name = "N", help_heading = "Limits")]
+    /// Raise an exception when calls nest deeper than N; 4000000 unless given
+    #[arg(long, value_name = "N", value_parser = parse_depth, allow_hyphen_values = true, help_heading = "Limits")]
     pub depth: Option<usize>,
 
-    /// Stop after so many seconds
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, help_heading = "Limits")]
+    /// Stop after that time: 5, 1.5s, 500ms or 2m
+    #[arg(long, value_name = "TIME", value_parser = parse_time, allow_hyphen_values = true, help_heading = "Limits")]
     pub timeout: Option<Duration>,
 
     /// Withhold everything of the host: files, clock, environment, processes, randomness and system
@@ -75,22 +75,59 @@ impl Color {
     }
 }
 
-fn parse_bytes(text: &str) -> Result<u64, String> {
+/// The options that limit a program or withhold something from it, as they are written.
+pub const CONFINING: &[&str] = &["--fuel", "--memory", "--depth", "--timeout", "--no-host", "--deny"];
+
+type Units = &'static [(&'static str, f64)];
+
+const COUNT_UNITS: Units = &[("", 1.0), ("k", 1e3), ("m", 1e6), ("g", 1e9)];
+const BYTE_UNITS: Units = &[
+    ("", 1.0),
+    ("b", 1.0),
+    ("k", 1024.0),
+    ("kb", 1024.0),
+    ("kib", 1024.0),
+    ("m", 1_048_576.0),
+    ("mb", 1_048_576.0),
+    ("mib", 1_048_576.0),
+    ("g", 1_073_741_824.0),
+    ("gb", 1_073_741_824.0),
+    ("gib", 1_073_741_824.0),
+];
+const SECOND_UNITS: Units = &[("", 1.0), ("s", 1.0), ("ms", 1e-3), ("m", 60.0), ("min", 60.0), ("h", 3600.0)];
+
+/// A number that is not negative, with a unit behind it and underscores in it if that reads better.
+fn scaled(text: &str, units: Units) -> Option<f64> {
+    let text = text.replace('_', "");
     let digits = text.trim_end_matches(|character: char| character.is_ascii_alphabetic());
-    let unit: u64 = match text[digits.len()..].to_ascii_lowercase().as_str() {
-        "" | "b" => 1,
-        "k" | "kb" | "kib" => 1 << 10,
-        "m" | "mb" | "mib" => 1 << 20,
-        "g" | "gb" | "gib" => 1 << 30,
-        other => return Err(format!("unknown unit \"{other}\": use K, M or G")),
-    };
-    let number: u64 = digits.parse().map_err(|_| format!("\"{text}\" is no number of bytes, such as 64M"))?;
-    number.checked_mul(unit).ok_or_else(|| format!("\"{text}\" is too much"))
+    let unit = text[digits.len()..].to_ascii_lowercase();
+    let (_, scale) = units.iter().find(|(name, _)| *name == unit)?;
+    let number: f64 = digits.parse().ok()?;
+    (number.is_finite() && number >= 0.0).then_some(number * scale)
 }
 
-fn parse_seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| format!("\"{text}\" is no number of seconds"))?;
-    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+/// The same as a whole number.
+fn whole(text: &str, units: Units) -> Option<u64> {
+    const LARGEST: f64 = u64::MAX as f64;
+    let plain = text.replace('_', "").parse().ok();
+    plain.or_else(|| scaled(text, units).filter(|number| *number < LARGEST).map(|number| number as u64))
+}
+
+fn parse_count(text: &str) -> Result<u64, String> {
+    whole(text, COUNT_UNITS).ok_or_else(|| "expected a number, such as 1000000, 1e6 or 10M".to_string())
+}
+
+fn parse_depth(text: &str) -> Result<usize, String> {
+    parse_count(text).map(|count| usize::try_from(count).unwrap_or(usize::MAX))
+}
+
+fn parse_bytes(text: &str) -> Result<u64, String> {
+    whole(text, BYTE_UNITS).ok_or_else(|| "expected a size, such as 64M, 1.5GiB or 1048576".to_string())
+}
+
+fn parse_time(text: &str) -> Result<Duration, String> {
+    let time = scaled(text, SECOND_UNITS).and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    time.ok_or_else(|| "expected a time, such as 5, 1.5s, 500ms or 2m".to_string())
 }
 
 #[cfg(test)]
@@ -98,16 +135,30 @@ mod tests {
     use super::*;
 
     #[test]
+    fn numbers_are_written_as_people_write_them() {
+        for (text, count) in [("1000", 1000), ("1e6", 1_000_000), ("1_000_000", 1_000_000), ("1.5M", 1_500_000)] {
+            assert_eq!(parse_count(text), Ok(count));
+        }
+        assert_eq!(parse_count("18446744073709551615"), Ok(u64::MAX));
+        for text in ["", "-1", "M", "1X", "1e400", "inf", "nan", "--memory"] {
+            assert!(parse_count(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
     fn bytes_have_units() {
         assert_eq!(parse_bytes("64M"), Ok(64 << 20));
         assert_eq!(parse_bytes("1024"), Ok(1024));
         assert_eq!(parse_bytes("2GiB"), Ok(2 << 30));
+        assert_eq!(parse_bytes("0.5k"), Ok(512));
         assert!(parse_bytes("M").is_err() && parse_bytes("1X").is_err() && parse_bytes("99999999999G").is_err());
     }
 
     #[test]
-    fn seconds_are_finite_and_not_negative() {
-        assert_eq!(parse_seconds("0.5"), Ok(Duration::from_millis(500)));
-        assert!(parse_seconds("-1").is_err() && parse_seconds("inf").is_err() && parse_seconds("soon").is_err());
+    fn times_are_finite_and_not_negative() {
+        for (text, milliseconds) in [("0.5", 500), ("1.5s", 1500), ("500ms", 500), ("2m", 120_000)] {
+            assert_eq!(parse_time(text), Ok(Duration::from_millis(milliseconds)));
+        }
+        assert!(parse_time("-1").is_err() && parse_time("inf").is_err() && parse_time("soon").is_err());
     }
 }

@@ -3,13 +3,18 @@
 use crate::session::{Failure, Session};
 use crate::{hint, options::Color};
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use language::{Error, Exception, Halt, TraceEntry};
+use anstyle::Style;
+use language::{Error, Halt, Trace, TraceEntry};
 use std::fmt::Write;
 
 /// The stack is shown up to here, then counted.
 const STACK_LINES: usize = 16;
 /// Longer lines are shown around the place only.
 const LINE_CHARACTERS: usize = 400;
+/// What a program puts into a message is shown up to here.
+const MESSAGE_CHARACTERS: usize = 4_000;
+/// A name in the stack is shown up to here.
+const NAME_CHARACTERS: usize = 30;
 
 /// Writes a failure to standard error, after all that the program has written.
 pub fn show(session: &mut Session, failure: &Failure, color: Color) {
@@ -20,6 +25,13 @@ pub fn show(session: &mut Session, failure: &Failure, color: Color) {
     }
 }
 
+/// Writes a word of advice to standard error, after all that the program has written.
+pub fn advise(session: &mut Session, words: &str, color: Color) {
+    session.output.flush();
+    let renderer = if color.on_stderr() { Renderer::styled() } else { Renderer::plain() };
+    say(&renderer.render(&[Group::with_title(Level::HELP.primary_title(words))]));
+}
+
 /// Writes a line to standard error. Where nobody reads it, there is nobody to complain to.
 pub fn say(text: &str) {
     let _ = std::io::Write::write_all(&mut std::io::stderr(), format!("{text}\n").as_bytes());
@@ -28,27 +40,31 @@ pub fn say(text: &str) {
 /// A failure as text; nothing for one that needs no words.
 pub fn render(session: &mut Session, failure: &Failure, is_colored: bool) -> String {
     let renderer = if is_colored { Renderer::styled() } else { Renderer::plain() };
-    let message = |title: String, hint: Option<String>| {
-        let group = Group::with_title(Level::ERROR.primary_title(title));
-        renderer.render(&[group.elements(hint.map(|hint| Level::HELP.message(hint)))])
-    };
+    let mut page = Page { session, renderer, is_colored };
     match failure {
-        Failure::Program(Error::Exception(exception)) => exception_text(session, exception, &renderer),
+        Failure::Program(Error::Exception(exception)) => {
+            let title = shortened(&format!("{}: {}", exception.type_name, exception.message), MESSAGE_CHARACTERS);
+            let hint = hint::for_exception(page.session, exception);
+            page.located(title, &exception.trace, hint)
+        }
         Failure::Program(Error::Syntax { label, error }) => {
             let place = Place { label, line: error.line, column: error.column, name: "" };
-            with_source(session, &renderer, format!("syntax error: {}", error.message), &place, error.hint.clone())
+            page.with_source(format!("syntax error: {}", error.message), &place, error.hint.clone())
         }
         Failure::Program(Error::Halted(Halt::Exit { .. })) | Failure::OutputClosed => String::new(),
-        Failure::Program(Error::Halted(halt)) => message(halt.to_string(), limit_hint(halt)),
-        Failure::TimedOut(timeout) => message(format!("timed out after {} s", timeout.as_secs_f64()), None),
-        Failure::OutputFailed(error) => message(format!("cannot write to standard output: {error}"), None),
+        Failure::Program(Error::Halted(halt)) => page.halted(halt.to_string(), limit_hint(halt)),
+        Failure::TimedOut(timeout) => {
+            let hint = Some("--timeout TIME allows more".to_string());
+            page.halted(format!("timed out after {} s", timeout.as_secs_f64()), hint)
+        }
+        Failure::OutputFailed(error) => page.plain(format!("cannot write to standard output: {error}"), None),
     }
 }
 
 fn limit_hint(halt: &Halt) -> Option<String> {
     match halt {
-        Halt::Fuel { .. } => Some("--fuel allows more".to_string()),
-        Halt::Memory { .. } => Some("--memory allows more".to_string()),
+        Halt::Fuel { .. } => Some("--fuel N allows more".to_string()),
+        Halt::Memory { .. } => Some("--memory SIZE allows more".to_string()),
         _ => None,
     }
 }
@@ -61,52 +77,61 @@ struct Place<'a> {
     name: &'a str,
 }
 
-fn exception_text(session: &mut Session, exception: &Exception, renderer: &Renderer) -> String {
-    let title = format!("{}: {}", exception.type_name, exception.message);
-    let hint = hint::for_exception(&mut session.vm, exception);
-    let is_placed = |entry: &&TraceEntry| entry.line > 0;
-    let is_own = |entry: &&TraceEntry| is_placed(entry) && !is_library(&entry.label);
-    // The library is right more often than its caller.
-    let first = exception.trace.iter().find(is_own).or_else(|| exception.trace.iter().find(is_placed));
-    let Some(entry) = first else {
-        let group = Group::with_title(Level::ERROR.primary_title(title));
-        return renderer.render(&[group.elements(hint.map(|hint| Level::HELP.message(hint)))]);
-    };
-    let place = Place { label: &entry.label, line: entry.line, column: entry.column, name: &entry.name };
-    let mut text = with_source(session, renderer, title, &place, hint);
-    append_stack(&mut text, &exception.trace);
-    text
-}
-
 fn is_library(label: &str) -> bool {
     language::library_sources().any(|(name, _)| name == label)
 }
 
-fn with_source(
-    session: &Session,
-    renderer: &Renderer,
-    title: String,
-    place: &Place<'_>,
-    hint: Option<String>,
-) -> String {
-    let source = session.source_of(place.label);
-    let line = source.as_deref().and_then(|source| source.lines().nth(place.line.saturating_sub(1) as usize));
-    let Some(line) = line else {
-        let origin = format!("{title} ({}:{}:{})", place.label, place.line, place.column);
-        let group = Group::with_title(Level::ERROR.primary_title(origin));
-        return renderer.render(&[group.elements(hint.map(|hint| Level::HELP.message(hint)))]);
-    };
-    let (line, column) = around(line, place.column as usize);
-    let start = line.char_indices().nth(column.saturating_sub(1)).map_or(line.len(), |(offset, _)| offset);
-    let length = if line[start..].starts_with(place.name) { place.name.len() } else { 0 };
-    let one = line[start..].chars().next().map_or(0, char::len_utf8);
-    let span = start..start + length.max(one);
-    let snippet = Snippet::source(line)
-        .line_start(place.line as usize)
-        .path(place.label)
-        .annotation(AnnotationKind::Primary.span(span));
-    let group = Level::ERROR.primary_title(title).element(snippet);
-    renderer.render(&[group.elements(hint.map(|hint| Level::HELP.message(hint)))])
+/// A report in the making.
+struct Page<'s> {
+    session: &'s mut Session,
+    renderer: Renderer,
+    is_colored: bool,
+}
+
+impl Page<'_> {
+    /// A title and a hint, for what has no place.
+    fn plain(&self, title: String, hint: Option<String>) -> String {
+        let group = Group::with_title(Level::ERROR.primary_title(title));
+        self.renderer.render(&[group.elements(hint.map(|hint| Level::HELP.message(hint)))])
+    }
+
+    /// Why a program was stopped, and where that was.
+    fn halted(&mut self, title: String, hint: Option<String>) -> String {
+        let trace = self.session.vm.halted_at().clone();
+        self.located(title, &trace, hint)
+    }
+
+    /// What happened at the innermost place of a trace, and the way there.
+    fn located(&mut self, title: String, trace: &Trace, hint: Option<String>) -> String {
+        let is_placed = |entry: &&TraceEntry| entry.line > 0;
+        let is_own = |entry: &&TraceEntry| is_placed(entry) && !is_library(&entry.label);
+        // The library is right more often than its caller.
+        let first = trace.entries.iter().find(is_own).or_else(|| trace.entries.iter().find(is_placed));
+        let Some(entry) = first else { return self.plain(title, hint) };
+        let place = Place { label: &entry.label, line: entry.line, column: entry.column, name: &entry.name };
+        let mut text = self.with_source(title, &place, hint);
+        append_stack(&mut text, trace, self.is_colored);
+        text
+    }
+
+    fn with_source(&self, title: String, place: &Place<'_>, hint: Option<String>) -> String {
+        let source = self.session.source_of(place.label);
+        let line = source.as_deref().and_then(|source| source.lines().nth(place.line.saturating_sub(1) as usize));
+        let Some(line) = line else {
+            return self.plain(format!("{title} ({}:{}:{})", place.label, place.line, place.column), hint);
+        };
+        let (line, column) = around(line, place.column as usize);
+        let start = line.char_indices().nth(column.saturating_sub(1)).map_or(line.len(), |(offset, _)| offset);
+        let length = if line[start..].starts_with(place.name) { place.name.len() } else { 0 };
+        let one = line[start..].chars().next().map_or(0, char::len_utf8);
+        let span = start..start + length.max(one);
+        let snippet = Snippet::source(line)
+            .line_start(place.line as usize)
+            .path(place.label)
+            .annotation(AnnotationKind::Primary.span(span));
+        let group = Level::ERROR.primary_title(title).element(snippet);
+        self.renderer.render(&[group.elements(hint.map(|hint| Level::HELP.message(hint)))])
+    }
 }
 
 /// The part of a line around a column, and the column in it. A program on one line of a megabyte stays readable.
@@ -118,19 +143,84 @@ fn around(line: &str, column: usize) -> (String, usize) {
     (line.chars().skip(from).take(LINE_CHARACTERS).collect(), column - from)
 }
 
-fn append_stack(text: &mut String, trace: &[TraceEntry]) {
-    let shown: Vec<&TraceEntry> = trace.iter().filter(|entry| entry.line > 0).collect();
-    if shown.len() < 2 {
+/// The beginning of a text that may be long.
+fn shortened(text: &str, characters: usize) -> String {
+    match text.char_indices().nth(characters) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_string(),
+    }
+}
+
+/// One line of a stack: a message, or some in a row of the library's own, which are seldom to blame.
+struct StackLine {
+    name: String,
+    place: String,
+    times: u64,
+    is_library: bool,
+}
+
+fn stack_lines(trace: &Trace) -> Vec<StackLine> {
+    let mut lines: Vec<StackLine> = Vec::new();
+    for entry in trace.entries.iter().filter(|entry| entry.line > 0) {
+        let is_library = is_library(&entry.label);
+        // The innermost of the library's messages stands for those that led to it.
+        if is_library && lines.last().is_some_and(|last| last.is_library) {
+            continue;
+        }
+        let label = entry.label.strip_prefix("library:").filter(|_| is_library).unwrap_or(&entry.label);
+        let place = format!("{label}:{}:{}", entry.line, entry.column);
+        lines.push(StackLine { name: shortened(&entry.name, NAME_CHARACTERS), place, times: entry.times, is_library });
+    }
+    lines
+}
+
+fn append_stack(text: &mut String, trace: &Trace, is_colored: bool) {
+    let lines = stack_lines(trace);
+    if lines.len() < 2 {
         return;
     }
-    let width = shown.iter().take(STACK_LINES).map(|entry| entry.name.chars().count().min(30)).max().unwrap_or(0);
+    let shown = &lines[..lines.len().min(STACK_LINES)];
+    let width = |length: fn(&StackLine) -> usize| shown.iter().map(length).max().unwrap_or(0);
+    let names = width(|line| line.name.chars().count());
+    let places = width(|line| if line.times > 1 || line.is_library { line.place.chars().count() } else { 0 });
+    let dim = if is_colored { Style::new().dimmed() } else { Style::new() };
     text.push_str("\nstack:");
-    for entry in shown.iter().take(STACK_LINES) {
-        let place = format!("{}:{}:{}", entry.label, entry.line, entry.column);
+    for line in shown {
+        let style = if line.is_library { dim } else { Style::new() };
+        let note = match line.times {
+            _ if line.is_library => "  (library)".to_string(),
+            1 => String::new(),
+            times => format!("  ({} times)", grouped(times)),
+        };
+        let row = format!("{:names$}  {:places$}{note}", line.name, line.place);
         // Writing to a String never fails.
-        let _ = write!(text, "\n    {:width$}  {place}", entry.name);
+        let _ = write!(text, "\n    {style}{}{style:#}", row.trim_end());
     }
-    if shown.len() > STACK_LINES {
-        let _ = write!(text, "\n    … {} more", shown.len() - STACK_LINES);
+    let more = trace.more + lines[shown.len()..].iter().map(|line| line.times).sum::<u64>();
+    if more > 0 {
+        let _ = write!(text, "\n    … {} more", grouped(more));
+    }
+}
+
+/// A number with its digits in groups of three.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_grouped() {
+        assert_eq!([0, 999, 1000, 4_000_000].map(grouped), ["0", "999", "1,000", "4,000,000"]);
     }
 }

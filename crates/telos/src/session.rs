@@ -4,6 +4,7 @@
 use crate::host::{LocalZone, Shared, Sink, StandardOutput};
 use crate::options::MachineOptions;
 use language::{Error, Halt, Host, Value, Vm};
+use object::sequence::Encoding;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -130,6 +131,18 @@ impl Session {
         }
         let text = self.watched(|vm| vm.send(value, "asString", &[]))?;
         Ok(self.vm.simple_text(text).unwrap_or_else(|| self.vm.type_name(value)))
+    }
+
+    /// A value as a dialogue shows it: text in quotes, so that "1" is no number.
+    pub fn shown(&mut self, value: Value) -> Result<String, Failure> {
+        match self.vm.sequence_of(value) {
+            Some(text) if text.encoding() != Encoding::Number => {
+                let mut text = text.clone();
+                text.escape();
+                Ok(format!("\"{}\"", text.to_text()))
+            }
+            _ => self.text_of(value),
+        }
     }
 
     /// The source that a label stands for, as far as it is known.

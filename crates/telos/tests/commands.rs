@@ -26,7 +26,8 @@ fn eval_speaks_json() {
     assert_eq!(json["error"]["stack"][0]["column"], 19);
     let halted = telos(&["eval", "--json", "--fuel", "1000", "loop(nil)"]);
     assert_eq!(halted.code, Some(122));
-    assert!(halted.output.contains("\"type\":\"halted\""), "{halted:?}");
+    let json: serde_json::Value = serde_json::from_str(&halted.output).unwrap();
+    assert_eq!((&json["error"]["type"], &json["error"]["stack"][1]["message"]), (&"halted".into(), &"loop".into()));
     // A list that contains itself is cut, not followed.
     let cyclic = telos(&["eval", "--json", "l := list(); l append(l, l); l"]).ok();
     assert!(cyclic.contains("\"List\""));
@@ -57,12 +58,15 @@ fn the_dialogue_works_through_a_pipe() {
     assert_eq!(repl("list(1,\n2,\n3)\n").ok(), "==> list(1, 2, 3)\n");
     let failing = repl("1 foo\n2\nexit\n3\n");
     assert!(failing.errors.contains("input 1:1:3"), "{failing:?}");
-    assert_eq!(failing.ok(), "==> 2\n");
+    assert_eq!((failing.code, failing.output.as_str()), (Some(1), "==> 2\n"));
+    assert_eq!(
+        repl("\"1\"\n1\n\"a\\\"b\"\nMap with(\"k\", \"v\")\n").ok(),
+        "==> \"1\"\n==> 1\n==> \"a\\\"b\"\n==> Map with(\"k\", \"v\")\n"
+    );
     assert_eq!(repl("System exit(3)\n").code, Some(3));
     assert!(repl("help\n").ok().contains("Prototypes:"));
     assert!(repl("help List\n").ok().contains("List "));
     assert!(repl("help Date today\n").ok().contains("Sets the receiver to the start of the current day"));
-    assert!(repl("help frobnicate\n").ok().contains("Nothing is written"));
 }
 
 #[test]
@@ -70,6 +74,7 @@ fn limits_of_a_dialogue_hold_for_each_input() {
     let ran = telos_in(".".as_ref(), &["repl", "--fuel", "20000"], "loop(nil)\n1 + 1\nloop(nil)\n2 + 2\n");
     assert_eq!(ran.output, "==> 2\n==> 4\n");
     assert_eq!(ran.errors.matches("out of fuel").count(), 2);
+    assert_eq!(ran.code, Some(122));
 }
 
 #[test]
@@ -94,4 +99,34 @@ fn help_teaches() {
     let help = telos(&["--help"]).ok();
     assert!(help.contains("Examples:") && help.contains("Exit codes:"));
     assert!(telos(&["eval", "--help"]).ok().contains("--fuel"));
+    assert!(telos(&["run", "--help"]).ok().contains("Options of telos stand before the file"));
+    for command in ["", "run", "eval", "repl", "fmt", "completions", "demo"] {
+        let arguments: Vec<&str> = [command, "--help"].into_iter().filter(|word| !word.is_empty()).collect();
+        let help = |columns: &str| {
+            let ended = launch::command(".".as_ref(), &arguments).env("COLUMNS", columns).output().unwrap();
+            String::from_utf8_lossy(&ended.stdout).into_owned()
+        };
+        let narrow = help("80");
+        assert!(narrow.lines().all(|line| line.chars().count() <= 80), "{narrow}");
+        // Examples and tables are laid out by hand: they must fit as they are.
+        let examples = |help: &str| help.split_once("\nExamples:").map(|(_, examples)| examples.to_string());
+        assert_eq!(examples(&narrow), examples(&help("200")), "{command}");
+    }
+}
+
+/// Whoever reads only the first line ends the command, and that is no failure worth words.
+#[test]
+fn a_reader_that_goes_away_ends_a_command_quietly() {
+    let directory = tempfile::tempdir().unwrap();
+    launch::write(directory.path(), "big.io", "a := list(1, 2, 3) map(x, x + 1)\n".repeat(20_000));
+    for arguments in [&["demo"][..], &["--help"], &["run", "--help"], &["completions", "bash"], &["fmt", "big.io"]] {
+        let mut command = launch::command(directory.path(), arguments);
+        let mut child =
+            command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let ended = child.wait_with_output().unwrap();
+        let errors = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(errors, "", "{arguments:?}");
+        assert!(matches!(ended.status.code(), Some(0 | 141)), "{arguments:?}: {:?}", ended.status);
+    }
 }

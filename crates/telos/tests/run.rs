@@ -39,6 +39,7 @@ fn exit_codes_tell_how_it_ended() {
     assert_eq!(eval("Exception raise(\"no\")").code, Some(1));
     assert_eq!(eval("a b(").code, Some(1));
     assert_eq!(telos(&["frobnicate"]).code, Some(2));
+    assert!(telos(&["hello.io"]).errors.contains("tip: to run a file: telos run hello.io"));
     assert_eq!(telos(&["eval"]).code, Some(2));
     assert_eq!(telos(&["eval", "--memory", "1X", "1"]).code, Some(2));
 }
@@ -58,6 +59,52 @@ fn each_limit_has_its_code_and_says_so() {
     assert_eq!(depth.code, Some(1));
     assert!(depth.errors.contains("the depth limit is 50"), "{depth:?}");
     assert_eq!(telos(&["eval", "--depth", "50", "f := method(f); try(f) isNil not"]).ok(), "true\n");
+}
+
+#[test]
+fn limits_are_written_as_people_write_them() {
+    for limits in [
+        ["--fuel", "1e6"],
+        ["--fuel", "1_000_000"],
+        ["--memory", "64MiB"],
+        ["--timeout", "1.5s"],
+        ["--timeout", "60000ms"],
+        ["--depth", "10k"],
+    ] {
+        assert_eq!(telos(&["eval", limits[0], limits[1], "1"]).ok(), "1\n", "{limits:?}");
+    }
+    for (limit, value, example) in [
+        ("--fuel", "-1", "such as 1000000, 1e6 or 10M"),
+        ("--fuel", "many", "such as 1000000, 1e6 or 10M"),
+        ("--memory", "10XB", "such as 64M, 1.5GiB or 1048576"),
+        ("--timeout", "-1", "such as 5, 1.5s, 500ms or 2m"),
+        ("--depth", "", "such as 1000000, 1e6 or 10M"),
+    ] {
+        let ran = telos(&["eval", limit, value, "1"]);
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+        assert!(ran.errors.contains(example) && ran.errors.contains(limit), "{ran:?}");
+    }
+}
+
+/// `telos run x.io --fuel 10` ran without a limit and said nothing.
+#[test]
+fn a_limit_behind_the_file_is_the_programs_and_is_warned_about() {
+    let directory = tempdir().unwrap();
+    write(directory.path(), "a.io", "System args println");
+    let run = |arguments: &[&str]| telos_in(directory.path(), arguments, "");
+    for arguments in [&["run", "a.io", "--fuel", "10"][..], &["run", "a.io", "--fuel=10"]] {
+        let ran = run(arguments);
+        assert!(ran.errors.starts_with("warning: --fuel") && ran.errors.contains("after the file"), "{ran:?}");
+        assert!(ran.ok().starts_with("list(\"a.io\", \"--fuel"));
+    }
+    let meant = run(&["run", "--", "a.io", "--fuel", "10"]);
+    assert_eq!(meant.errors, "");
+    assert_eq!(meant.ok(), "list(\"a.io\", \"--fuel\", \"10\")\n");
+    assert_eq!(run(&["run", "a.io", "--verbose"]).errors, "");
+    assert_eq!(run(&["run", "a.io", "--help"]).ok(), "list(\"a.io\", \"--help\")\n");
+    let misspelled = run(&["run", "--fule", "10", "a.io"]);
+    assert_eq!(misspelled.code, Some(2));
+    assert!(misspelled.errors.contains("'--fule'") && misspelled.errors.contains("'--fuel'"), "{misspelled:?}");
 }
 
 #[test]

@@ -7,12 +7,14 @@ use std::time::{Duration, Instant};
 
 const SHRINK_MOST: Duration = Duration::from_secs(30);
 
-/// The command line of every target: `--seconds N --cases C --seed S`, `--one` for a single case, `--input FILE` for one's own.
+/// The command line of every target: `--seconds N --cases C --seed S`, `--one` for a single case, `--all` to go on after a
+/// finding, `--input FILE` for one's own.
 pub struct Options {
     seconds: u64,
     cases: u64,
     seed: u64,
     one: bool,
+    all: bool,
     input: Option<String>,
 }
 
@@ -25,12 +27,13 @@ impl Options {
         };
         let file = arguments.iter().position(|argument| argument == "--input").and_then(|at| arguments.get(at + 1));
         let input = file.map(|file| std::fs::read_to_string(file).expect("the input is a text file"));
-        let one = arguments.iter().any(|argument| argument == "--one");
+        let has = |name: &str| arguments.iter().any(|argument| argument == name);
         Options {
             seconds: number("--seconds", 60),
             cases: number("--cases", u64::MAX),
             seed: number("--seed", 1),
-            one,
+            one: has("--one"),
+            all: has("--all"),
             input,
         }
     }
@@ -52,28 +55,42 @@ pub fn run(generate: impl Fn(u64) -> String, check: impl Fn(&str) -> Result<(), 
             }
         };
     }
-    let (start, mut cases) = (Instant::now(), 0u64);
+    let (start, mut cases, mut found) = (Instant::now(), 0u64, 0u64);
     let most = if options.one { 1 } else { options.cases };
     while start.elapsed() < Duration::from_secs(options.seconds) && cases < most {
         // Seeds of runs that begin at neighbouring numbers shall not overlap.
         let seed =
             if options.one { options.seed } else { options.seed.wrapping_mul(1_000_000_007).wrapping_add(cases) };
         let input = generate(seed);
-        if let Err(why) = guarded(&check, &input) {
-            report(seed, &input, &why, &check);
-            return ExitCode::FAILURE;
+        match guarded(&check, &input) {
+            Ok(()) => {}
+            Err(why) if options.all => {
+                println!("--one --seed {seed}: {}", kind(&why));
+                found += 1;
+            }
+            Err(why) => {
+                report(seed, &input, &why, &check);
+                return ExitCode::FAILURE;
+            }
         }
         cases += 1;
     }
-    println!("{cases} cases from seed {} in {} s: nothing found", options.seed, start.elapsed().as_secs());
-    ExitCode::SUCCESS
+    println!("{cases} cases from seed {} in {} s: {found} found", options.seed, start.elapsed().as_secs());
+    if found == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn report(seed: u64, input: &str, why: &str, check: &impl Fn(&str) -> Result<(), String>) {
-    println!("found with --one --seed {seed}\n{why}\n━━ input\n{input}\n━━ shrinking");
-    let small = shrink(input, SHRINK_MOST, |candidate| guarded(check, candidate).is_err());
+    println!("found with --one --seed {seed}\n{why}\n━━ shrinking {} bytes", input.len());
+    let is_same = |candidate: &str| guarded(check, candidate).is_err_and(|other| kind(&other) == kind(why));
+    let small = shrink(input, SHRINK_MOST, is_same);
     let why = guarded(check, &small).err().unwrap_or_default();
     println!("━━ shrunk\n{small}\n━━ why\n{why}");
+}
+
+/// What a finding is about, so that shrinking stays with it: its first line, whatever the numbers.
+fn kind(why: &str) -> String {
+    let first = why.lines().next().unwrap_or_default();
+    first.split(|each: char| each.is_ascii_digit()).filter(|piece| !piece.is_empty()).collect::<Vec<_>>().join("#")
 }
 
 /// A panic is a finding too.

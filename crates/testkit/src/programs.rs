@@ -1,5 +1,5 @@
-//! Io programs from a seed: small, mostly meaningful, and full of what makes a compiler wrong. They print with `trace`,
-//! which whoever runs them defines, end within a bounded amount of fuel only, and never print what depends on where
+//! Io programs from a seed: small, mostly meaningful, and full of what makes a compiler wrong. They print with `trace`
+//! and collect garbage with `gc`, which whoever runs them defines, end within a bounded amount of fuel only, and never print what depends on where
 //! objects lie.
 
 mod expression;
@@ -85,6 +85,10 @@ impl Writer {
         }
         if self.random.chance(30) {
             text.push_str("yield\n");
+        }
+        // Outside of any try, so that its trace is seen.
+        if self.random.chance(30) {
+            text.push_str(&format!("main({})\n", self.leaf()));
         }
         if self.random.chance(30) {
             let last = self.statement(Place { depth: 2, in_loop: false });

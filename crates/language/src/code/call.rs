@@ -151,13 +151,17 @@ impl Compiler<'_> {
             self.emit(op, base, receiver, value, site, Value::NIL)?;
             return Ok(Operand::Value(value));
         }
-        // The receiver must stay what it was.
-        match target {
-            Operand::Value(register) => {
-                self.emit(Op::Move, base + 1, register, 0, 0, Value::NIL)?;
+        // The receiver must stay what it was, and decides before the value is evaluated what the message means.
+        let guard = self.new_site(message::name(self.heap(), message), message);
+        let (receiver, is_unread) = match target {
+            Operand::Value(register) => (register, false),
+            Operand::Local(register) => (register, true),
+            constant => {
+                self.place_quietly(constant, base + 1)?;
+                (base as u8 + 1, false)
             }
-            other => self.place(other, base + 1)?,
-        }
+        };
+        self.emit(Op::Guard, base + 1, receiver, is_unread as u8, guard, Value::NIL)?;
         let target = Source::Register(base as u8 + 1);
         let key = Source::Constant(Value::object(name));
         let context = Context::Argument { message, callee: None, target, done: vec![key] };

@@ -153,16 +153,25 @@ impl Compiler<'_> {
                 self.write_slot(message, context, base, &text)
             }
             ("", 1) | ("if", 1..=3) | ("while", 2) | ("loop", 1) | ("for", 4 | 5) => {
-                let site = self.new_site(name, message);
-                self.quietly(|compiler| compiler.emit(Op::Guard, 0, 0, 0, site, Value::NIL))?;
+                self.guard_context(message)?;
                 match self.control(&text, message, count, base, wanted)? {
                     Some(value) => Ok(value),
                     None => self.send(message, Some(context), base),
                 }
             }
-            ("break" | "continue", 0 | 1) if !self.loops.is_empty() => self.stop(&text, message, base),
+            ("break" | "continue", 0 | 1) if !self.loops.is_empty() => {
+                self.guard_context(message)?;
+                self.stop(&text, message, base)
+            }
             _ => self.send(message, Some(context), base),
         }
+    }
+
+    /// Goes on only if the context answers the message as it was built in.
+    fn guard_context(&mut self, message: Handle) -> Compiled<()> {
+        let site = self.new_site(message::name(self.heap(), message), message);
+        self.quietly(|compiler| compiler.emit(Op::Guard, 0, 0, 0, site, Value::NIL))?;
+        Ok(())
     }
 
     pub(super) fn sent_to_value(

@@ -82,6 +82,9 @@ pub(super) struct Compiler<'v> {
 
 /// The unit of a body with these arguments, unless it is too big or needs its call.
 pub fn compile(vm: &Vm, body: Handle, arguments: &[Symbol]) -> Option<Unit> {
+    if !is_tree(&vm.heap, vec![body]) {
+        return None;
+    }
     let locals = local_names(vm, body, arguments)?;
     let mut compiler = Compiler::new(vm, Scope::Body, body, locals, arguments.len());
     compiler.body(body).ok()?;
@@ -90,6 +93,10 @@ pub fn compile(vm: &Vm, body: Handle, arguments: &[Symbol]) -> Option<Unit> {
 
 /// The unit of a message that is evaluated in an object: its chain, or it alone.
 pub fn compile_in_context(vm: &Vm, message: Handle, scope: Scope) -> Option<Unit> {
+    let alone = scope == Scope::Message;
+    if !is_tree(&vm.heap, if alone { message::arguments(&vm.heap, message) } else { vec![message] }) {
+        return None;
+    }
     let mut compiler = Compiler::new(vm, scope, message, Vec::new(), 0);
     compiler.top = 2;
     match scope {
@@ -129,18 +136,29 @@ impl<'v> Compiler<'v> {
     }
 }
 
-/// Arguments, then every name that the body may make a local. None if the body asks for its call, or is too big.
+/// Whether no message is met twice: a program may make one follow itself, and the compiler would never come to an end.
+fn is_tree(heap: &Heap, mut pending: Vec<Handle>) -> bool {
+    let mut seen = FxHashSet::default();
+    while let Some(message) = pending.pop() {
+        if !seen.insert(message) || seen.len() > MESSAGES_MAX {
+            return false;
+        }
+        pending.extend(message::next(heap, message));
+        pending.extend(message::arguments(heap, message));
+    }
+    true
+}
+
+/// Arguments, then every name that the body may make a local. None if the body asks for its call.
 fn local_names(vm: &Vm, body: Handle, arguments: &[Symbol]) -> Option<Vec<Symbol>> {
     let heap = &vm.heap;
     let mut names = arguments.to_vec();
-    let mut seen = FxHashSet::default();
     let mut pending = vec![(body, true)];
     while let Some((message, begins)) = pending.pop() {
-        if !seen.insert(message) || seen.len() > MESSAGES_MAX {
-            return None;
-        }
         let name = message::name(heap, message);
-        if begins && name == vm.names.call {
+        // By its name, or through getSlot("call") and the like. Who keeps it may ask for its sender after the return.
+        let literal = message::literal(heap, message);
+        if (begins && name == vm.names.call) || literal == Some(Value::object(vm.names.call)) {
             return None;
         }
         pending.extend(message::next(heap, message).map(|next| (next, name == vm.names.semicolon)));

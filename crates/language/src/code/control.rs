@@ -133,8 +133,11 @@ impl Compiler<'_> {
     pub(super) fn jump_unless(&mut self, operand: Operand, base: usize) -> Compiled<usize> {
         let end = self.code.len();
         let fuel = self.fuel;
+        // A local that the truth was assigned to as well keeps it: `if(v := i < 4, v)`.
+        let locals = self.local_count();
         if let (Operand::Value(register), Some(last)) = (operand, self.code.last_mut())
             && last.a == register
+            && register as usize > locals
             && self.label < end
             && let Some(op) = last.op.as_jump()
         {

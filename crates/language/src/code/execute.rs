@@ -172,11 +172,14 @@ impl Vm {
         // The fuel of a round. Without it, the whole instruction is done again, and has to be paid again.
         macro_rules! round {
             ($instruction:ident) => {
-                if fuel == 0 {
-                    fuel += $instruction.fuel as i64;
-                    break Exit::Fuel;
+                #[cfg(not(feature = "no_fuel"))]
+                {
+                    if fuel == 0 {
+                        fuel += $instruction.fuel as i64;
+                        break Exit::Fuel;
+                    }
+                    fuel -= 1;
                 }
-                fuel -= 1;
             };
         }
         // Whether a counter has not yet passed its end.
@@ -365,7 +368,8 @@ impl Vm {
                     }
                     let holder = if site.known.get() == Known::Own { object } else { heap.object(site.holder.get()) };
                     let value = holder.slot(site.index.get() as usize);
-                    if value != site.value.get() {
+                    // A block that is sent `call` decides how many arguments are evaluated: another each time.
+                    if value != site.value.get() || matches!(site.callee.get(), Callee::CallBlock) {
                         break Exit::Find;
                     }
                     registers[instruction.a as usize] = value;
@@ -373,7 +377,8 @@ impl Vm {
                 }
                 Op::Call => {
                     let site = &unit.sites[instruction.x as usize];
-                    if registers[instruction.a as usize] != site.value.get() {
+                    // The arguments may have made the unit of what was found go away.
+                    if registers[instruction.a as usize] != site.value.get() || heap.epoch() != site.epoch.get() {
                         break Exit::Call;
                     }
                     call!(instruction, site, instruction.c as usize)
@@ -407,10 +412,15 @@ impl Vm {
                 }
                 Op::Guard => {
                     let site = &unit.sites[instruction.x as usize];
-                    let handle = registers[0].as_handle().unwrap_or(number_proto);
-                    if heap.shape(handle) != site.shape.get() || heap.epoch() != site.epoch.get() {
+                    let value = registers[instruction.b as usize];
+                    let object = heap.object(value.as_handle().unwrap_or(number_proto));
+                    if instruction.c != 0 && object.has(flag::ACTIVATABLE) {
+                        break Exit::Leave;
+                    }
+                    if object.shape() != site.shape.get() || heap.epoch() != site.epoch.get() {
                         break Exit::Guard;
                     }
+                    registers[instruction.a as usize] = value;
                 }
                 Op::UpdateSelf => break Exit::Update,
                 Op::Return => {

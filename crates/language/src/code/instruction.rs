@@ -86,7 +86,7 @@ pub enum Op {
     UpdateSelf,
     /// the context's slot of site x = c; a loop's own variable, so it is never refused
     Bind,
-    /// nothing, as long as the context answers the name of site x as it did at first
+    /// a = b, which must answer the name of site x as objects and locals did at first
     Guard,
     /// answer b
     Return,

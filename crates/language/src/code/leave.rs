@@ -111,6 +111,14 @@ impl Vm {
         self.top().locals
     }
 
+    /// The call of an activation that waits for a callee; it leaves its code if need be.
+    pub(crate) fn reify_call(&mut self, index: usize) -> Handle {
+        if self.stack.frames[index].kind == Kind::Code {
+            self.leave_frame(index, true);
+        }
+        self.stack.frames[index].block
+    }
+
     pub(super) fn is_running(&self, id: u32) -> bool {
         self.stack.frames.iter().any(|frame| frame.kind == Kind::Code && frame.unit == id)
     }
@@ -121,7 +129,9 @@ impl Vm {
         let frame = self.stack.frames[index];
         let unit = self.units.get(frame.unit).expect("a frame's unit lives as long as it").clone();
         let Phase::Step(place) = frame.phase else { return None };
-        let place = if waits { place as usize - 1 } else { place as usize };
+        // Who has not begun waits for nothing.
+        let waits = waits && place > 0;
+        let place = place as usize - waits as usize;
         let mut contexts = contexts_of(&unit, place, waits);
         if unit.scope == Scope::Message {
             self.leave_to_chain(contexts.pop(), index);
@@ -213,9 +223,22 @@ impl Vm {
     fn found_for(&mut self, message: Handle, target: Value, callee: Option<Value>) -> Option<Found> {
         let name = message::name(&self.heap, message);
         match callee {
-            None => self.look_up(target, name),
+            None => self.built_in_for(target, name).or_else(|| self.look_up(target, name)),
             Some(value) => Some(Found { value, holder: self.holder_of_callee(target, name, value), target }),
         }
+    }
+
+    /// What code took an assignment for, whatever happened to the receiver's protos since.
+    fn built_in_for(&mut self, target: Value, name: Handle) -> Option<Found> {
+        let primitive = match name {
+            name if name == self.names.set_slot => self.protos.set_slot,
+            name if name == self.names.update_slot => self.protos.update_slot,
+            _ => return None,
+        };
+        let found = self.look_up(target, name);
+        let is_built_in = |found: &Found| found.value.as_handle().is_some_and(|callee| self.is_built_in(callee, name));
+        let known = Found { value: Value::object(primitive), holder: self.protos.object, target };
+        Some(found.filter(is_built_in).unwrap_or(known))
     }
 
     /// Whether a callee is `Block call`, sent to a block.

@@ -30,7 +30,7 @@ use crate::message;
 use crate::primitives::Args;
 use crate::vm::Vm;
 use instruction::Instruction;
-use object::{Handle, Symbol, Value, flag};
+use object::{Handle, Symbol, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use site::Site;
 use state::{State, StateId};
@@ -203,19 +203,12 @@ impl Vm {
         }
         let names: Vec<Symbol> = argument_names.iter().filter_map(|name| name.as_handle()).collect();
         match compile::compile(self, body, &names) {
-            Some(unit) => Some(self.add_unit(unit)),
+            Some(unit) => Some(self.units.add(unit)),
             None => {
                 self.units.by_body.insert(body, None);
                 None
             }
         }
-    }
-
-    fn add_unit(&mut self, unit: Unit) -> u32 {
-        for &message in &unit.messages {
-            self.heap.set_flag(message, flag::COMPILED, true);
-        }
-        self.units.add(unit)
     }
 
     /// The unit of a message that is evaluated in an object, once that has happened before.
@@ -235,7 +228,7 @@ impl Vm {
             _ => {}
         }
         match compile::compile_in_context(self, message, scope) {
-            Some(unit) => Some(self.add_unit(unit)),
+            Some(unit) => Some(self.units.add(unit)),
             None => {
                 self.refuse_in_context(message);
                 None
@@ -302,16 +295,10 @@ impl Vm {
 
     /// Called before a message changes in a way that evaluation can notice.
     pub(crate) fn message_changing(&mut self, message: Handle) {
-        if !self.heap.object(message).has(flag::COMPILED) {
-            // A body that was found not worth compiling may be now.
-            self.units.by_body.remove(&message);
-            self.units.in_context.remove(&message);
-            return;
-        }
         for id in self.units.by_message.get(&message).cloned().unwrap_or_default() {
             self.discard_unit(id);
         }
-        self.heap.set_flag(message, flag::COMPILED, false);
+        // A body that was found not worth compiling may be now.
         self.units.by_body.remove(&message);
         self.units.in_context.remove(&message);
     }

@@ -3,7 +3,7 @@
 use super::Unit;
 use super::execute::Exit;
 use super::instruction::Instruction;
-use crate::machine::frame::Phase;
+use crate::machine::frame::{Kind, Phase};
 use crate::signal::{Halt, Outcome, Signal};
 use crate::vm::Vm;
 use object::Value;
@@ -58,13 +58,18 @@ impl Vm {
     /// Gives the code frame on top the answer it waits for.
     #[inline]
     pub(crate) fn accept(&mut self, value: Value) {
-        let frame = *self.top();
-        let Phase::Step(place) = frame.phase else { return };
-        let unit = self.units.get(frame.unit).expect("a frame's unit lives as long as it");
-        let register = unit.code[place as usize - 1].a as usize;
-        let index = frame.base as usize + register;
+        let Some(index) = self.waiting_register() else { return };
         self.stack.values.reach(index + 1);
         self.stack.values[index] = value;
+    }
+
+    /// Where on the value stack the frame on top waits for an answer, if it is code.
+    #[inline]
+    pub(crate) fn waiting_register(&mut self) -> Option<usize> {
+        let frame = *self.top();
+        let (Kind::Code, Phase::Step(place)) = (frame.kind, frame.phase) else { return None };
+        let unit = self.units.get(frame.unit).expect("a frame's unit lives as long as it");
+        Some(frame.base as usize + unit.code[place as usize - 1].a as usize)
     }
 
     /// The next slice; what is left at the very end is used up message by message in the tree.

@@ -158,6 +158,7 @@ impl Vm {
         };
         site.value.set(found.value);
         site.callee.set(known);
+        site.epoch.set(self.heap.epoch());
         Answer::Callee(callee, found.target)
     }
 
@@ -190,7 +191,7 @@ impl Vm {
         let site = &unit.sites[instruction.x as usize];
         let first = base + instruction.a as usize;
         let (callee, target) = (self.stack.values[first], self.stack.values[first + 1]);
-        if callee == site.value.get() {
+        if callee == site.value.get() && self.heap.epoch() == site.epoch.get() {
             return self.invoke_known(site, instruction, target, base);
         }
         let (Some(handle), count) = (callee.as_handle(), instruction.c as usize) else {
@@ -279,7 +280,8 @@ impl Vm {
         let site = &unit.sites[instruction.x as usize];
         let (block, count) = (self.handle_of(target), instruction.c as usize);
         let at = frame.base as usize + instruction.a as usize + 1;
-        let holder = self.protos.block;
+        // Its sender, which for locals in registers is found when somebody asks.
+        let holder = frame.locals.as_handle().unwrap_or(self.protos.block);
         match self.callable_block(block, count) {
             Some(callee) => {
                 let activation = Activation { block, target: frame.locals, message: site.message, holder };
@@ -289,6 +291,7 @@ impl Vm {
             None => {
                 // The arguments are evaluated, and must not be again: only the block is the tree's.
                 let locals = self.reify_top();
+                let holder = self.handle_of(locals);
                 let args = Args { target: locals, at: at + 1, count, message: site.message, locals, holder };
                 Some(self.activate_block(block, args))
             }
@@ -415,15 +418,16 @@ impl Vm {
         None
     }
 
-    /// Looks again whether the context means what was built in.
+    /// Looks again whether a receiver, or the context, means what was built in.
     pub(super) fn guard_from_code(&mut self, instruction: Instruction) -> Option<Outcome> {
         let (unit, base) = (self.running_unit(), self.top().base as usize);
         let site = &unit.sites[instruction.x as usize];
-        let context = self.stack.values[base];
-        if !self.means_built_in(context, site.name) {
+        let receiver = self.stack.values[base + instruction.b as usize];
+        if !self.means_built_in(receiver, site.name) {
             return Some(self.leave_code(instruction));
         }
-        let handle = self.handle_of(context);
+        self.stack.values[base + instruction.a as usize] = receiver;
+        let handle = self.handle_of(receiver);
         site.learn(self.heap.shape(handle), self.heap.epoch(), Known::Own, 0, handle);
         None
     }

@@ -58,9 +58,11 @@ impl Vm {
     /// Pushes the frame of a block's code, with its arguments as its first registers.
     fn activate_code(&mut self, unit: u32, block: Handle, args: Args) -> Outcome {
         let taken = self.units.get(unit).map_or(0, |unit| unit.argument_count).min(args.count);
-        let at = self.stack.values.len();
-        self.stack.values.push(args.target);
-        self.stack.values.extend_from_within(args.at..args.at + taken);
+        // Code finds the answer of code in the register before the callee's first.
+        let at = self.waiting_register().map_or(self.stack.values.len(), |register| register + 1);
+        self.stack.values.reach(at + 1 + taken);
+        self.stack.values[at] = args.target;
+        self.stack.values.copy_within(args.at..args.at + taken, at + 1);
         match self.enter_unit(unit, args.activation(block), at, taken) {
             Some(outcome) => outcome,
             None => Err(Signal::Entered),
@@ -73,7 +75,9 @@ impl Vm {
         fields[call::SENDER] = sender;
         fields[call::TARGET] = activation.target;
         fields[call::MESSAGE] = Value::object(activation.message);
-        fields[call::SLOT_CONTEXT] = Value::object(activation.holder);
+        // A block that was called without a sender has it for its target and for its slot's holder.
+        let holder = if activation.target.is_absent() { Value::ABSENT } else { Value::object(activation.holder) };
+        fields[call::SLOT_CONTEXT] = holder;
         fields[call::ACTIVATED] = Value::object(activation.block);
         fields[call::COROUTINE] = Value::object(self.current);
         fields[call::STOP_STATUS] = Value::object(self.protos.normal);

@@ -8,6 +8,7 @@ use crate::primitives::{Args, Eagerness};
 use crate::signal::{Halt, Outcome, Signal};
 use crate::vm::Vm;
 use object::{Data, Handle, Kind as ObjectKind, Value, flag};
+use std::borrow::Cow;
 
 /// Frames that a stack may have beside two for each block that the depth limit allows.
 const FRAMES_MIN: usize = 1_000_000;
@@ -21,15 +22,30 @@ pub(crate) struct Found {
     pub target: Value,
 }
 
+/// Names of more characters than this are cut in messages to people.
+const NAME_CHARACTERS: usize = 100;
+
+fn shortened(name: &str) -> Cow<'_, str> {
+    match name.char_indices().nth(NAME_CHARACTERS) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &name[..end])),
+        None => Cow::Borrowed(name),
+    }
+}
+
 impl Vm {
     /// Takes the next slice of fuel, looking at interrupts and memory on the way.
     #[cold]
     #[inline(never)]
     pub(crate) fn refuel(&mut self) -> Result<(), Signal> {
-        if self.interrupt.take() {
-            return Err(Halt::Interrupted.into());
-        }
-        if !self.tank.refill() {
+        self.refuel_for(1)
+    }
+
+    /// Takes as many slices as make up these units, looking at interrupts and memory on the way.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn refuel_for(&mut self, units: u64) -> Result<(), Signal> {
+        self.check_interrupt()?;
+        if !self.tank.refill(units) {
             return Err(Halt::Fuel { limit: self.tank.limit.unwrap_or(0) }.into());
         }
         // Code that evaluates itself without ever calling a block nests frames, too.
@@ -39,9 +55,17 @@ impl Vm {
         Ok(())
     }
 
+    /// For primitives that work for long between two charges.
+    pub(crate) fn check_interrupt(&mut self) -> Result<(), Signal> {
+        if self.interrupt.take() { Err(Halt::Interrupted.into()) } else { Ok(()) }
+    }
+
     /// The fuel of one message that a chain is about to send.
     #[inline(always)]
     fn charge_message(&mut self) -> Result<(), Signal> {
+        if cfg!(feature = "no_fuel") {
+            return Ok(());
+        }
         if self.tank.slice == 0 {
             self.refuel()?;
             self.leave_if_stressed();
@@ -306,7 +330,7 @@ impl Vm {
 
     pub(crate) fn raise_not_found(&mut self, message: Handle, target: Value) -> Signal {
         let symbol = message::name(&self.heap, message);
-        let name = self.heap.symbol_text(symbol).into_owned();
+        let name = shortened(&self.heap.symbol_text(symbol)).into_owned();
         let text = format!("{} does not respond to '{name}'", self.type_name(target));
         self.raise_with(text, &[("unknownMessage", Value::object(symbol)), ("unknownTarget", target)])
     }

@@ -4,7 +4,8 @@
 //! so that a suspended stack can be saved and taken up again elsewhere.
 
 use super::values::Values;
-use object::{Foreign, Handle, Value};
+use object::{Foreign, Handle, Symbol, Value};
+use rustc_hash::FxHashSet;
 use std::any::Any;
 
 /// What a frame is in the middle of.
@@ -59,6 +60,10 @@ pub enum Native {
     /// Asks arguments for their text, then does what it was for.
     AskTexts,
     Interpolate,
+    /// Marks its receiver as one that something is being done with.
+    UnderWay,
+    /// Waits for a prototype to be imported.
+    Import,
 }
 
 /// Single bits of a frame.
@@ -164,8 +169,10 @@ impl Frame {
 pub struct Stack {
     pub frames: Vec<Frame>,
     pub values: Values,
-    /// Block activations on this stack.
+    /// Block activations on this stack, and on those that wait for it.
     pub depth: usize,
+    /// What is being done with which object, by name; each has a frame that says so too.
+    pub under_way: FxHashSet<(Handle, Symbol)>,
     /// The depth at which compiled code looks at the memory limit again.
     pub look_at_depth: usize,
 }

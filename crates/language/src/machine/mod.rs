@@ -5,12 +5,14 @@
 //! - `activate`: what a slot's value does when it is looked up: blocks and primitives
 //! - `unwind`: stops, exceptions and halts on their way out
 //! - `switch`: coroutines
+//! - `trace`: where a program that ended was
 
 pub mod activate;
 pub mod evaluate;
 pub mod frame;
 pub mod scopes;
 pub mod switch;
+pub mod trace;
 pub mod unwind;
 pub mod values;
 
@@ -19,13 +21,14 @@ use crate::signal::{Halt, Outcome, Signal};
 use crate::vm::Vm;
 use frame::{Frame, Kind, Native, Phase};
 use object::{Handle, Value};
+use trace::Folded;
 
 /// How a run that the embedder began ended, if not with a value.
 #[derive(Clone, Debug)]
 pub enum Ended {
     /// An exception that nothing caught.
-    Uncaught(Value),
-    Halted(Halt),
+    Uncaught(Value, Folded),
+    Halted(Halt, Folded),
 }
 
 impl Vm {
@@ -51,15 +54,20 @@ impl Vm {
                 },
                 Err(Signal::Entered) => self.advance(),
                 Err(Signal::Stop(stop, value)) => self.unwind_stop(stop, value),
-                Err(Signal::Raise(exception)) => match self.unwind_raise(exception) {
-                    Some(outcome) => outcome,
-                    None => return Err(Ended::Uncaught(exception)),
-                },
+                Err(Signal::Raise(exception)) => {
+                    // Once it is unwound, nobody knows any more where it was.
+                    let trace = self.trace_of_uncaught(exception);
+                    match self.unwind_raise(exception) {
+                        Some(outcome) => outcome,
+                        None => return Err(Ended::Uncaught(exception, trace)),
+                    }
+                }
                 Err(Signal::Switch(coroutine, value)) => self.switch_to(coroutine, value),
                 Err(Signal::Reify) => unreachable!("only compiled code calls a primitive without a sender"),
                 Err(Signal::Halt(halt)) => {
+                    let trace = self.trace_here();
                     self.abandon();
-                    return Err(Ended::Halted(halt));
+                    return Err(Ended::Halted(halt, trace));
                 }
             }
         }

@@ -5,6 +5,12 @@ use crate::signal::{Outcome, Signal};
 use crate::vm::Vm;
 use object::{Handle, Kind, Value};
 
+/// What a coroutine counts for in the depth of those that it starts: about as many calls need as much memory.
+const COROUTINE_DEPTH: usize = 4;
+
+/// A coroutine begins only if that many calls are left to it.
+const CALLS_MIN: usize = 1000;
+
 impl Vm {
     /// Leaves the running coroutine as it is and goes on in another.
     pub(crate) fn switch_to(&mut self, coroutine: Handle, value: Value) -> Outcome {
@@ -15,6 +21,7 @@ impl Vm {
         self.leave_all();
         self.stack.values.compact();
         let stack = std::mem::take(&mut self.stack);
+        let depth = stack.depth;
         self.heap.foreign_edit(self.current, |suspended: &mut Suspended| {
             if !suspended.finished {
                 suspended.stack = Some(stack);
@@ -26,19 +33,27 @@ impl Vm {
                 self.stack = stack;
                 Ok(value)
             }
-            None => self.begin_coroutine(coroutine, previous),
+            None => self.begin_coroutine(coroutine, previous, depth),
         }
     }
 
-    /// Starts a coroutine that has not run: its `runMessage`, sent to its `runTarget`.
-    fn begin_coroutine(&mut self, coroutine: Handle, previous: Handle) -> Outcome {
+    /// Starts a coroutine that has not run: its `runMessage`, sent to its `runTarget`. It is as deep as the one that
+    /// started it and waits for it: coroutines that start each other are a recursion, and end like one.
+    fn begin_coroutine(&mut self, coroutine: Handle, previous: Handle, depth: usize) -> Outcome {
         if self.heap.get_slot(coroutine, self.names.parent_coroutine).is_none_or(|parent| parent.is_nil()) {
             self.heap.set_slot(coroutine, self.names.parent_coroutine, Value::object(previous));
         }
         let mut slot = |name| self.heap.get_slot(coroutine, name).unwrap_or(Value::NIL);
         let (target, locals) = (slot(self.names.run_target), slot(self.names.run_locals));
         let message = slot(self.names.run_message);
-        self.stack = Stack::default();
+        let depth = if self.is_queued(previous) { 0 } else { depth + COROUTINE_DEPTH };
+        if depth + CALLS_MIN.min(self.limits.depth / 4) > self.limits.depth {
+            // Nobody would hear of it in a coroutine that another started: it ends where it all began.
+            self.current = self.main;
+            self.stack = self.take_stack(self.main).unwrap_or_default();
+            return Err(self.raise_too_deep());
+        }
+        self.stack = Stack { depth, ..Stack::default() };
         let message = message.as_handle().filter(|&handle| self.heap.kind(handle) == Kind::Message);
         let base = message.unwrap_or(self.protos.message);
         self.stack.frames.push(Frame::native(Native::Coroutine, base, Value::object(coroutine), locals, 0));
@@ -87,9 +102,7 @@ impl Vm {
 
     /// Takes a coroutine out of the scheduler's queue: it goes on before its turn, and must not do so twice.
     pub(crate) fn leave_queue(&mut self, coroutine: Handle) {
-        let scheduler = self.heap.own_slot(self.protos.core, self.names.scheduler).and_then(Value::as_handle);
-        let queue = scheduler.and_then(|scheduler| self.heap.own_slot(scheduler, self.names.yielding_coros));
-        let Some(queue) = queue.and_then(Value::as_handle) else { return };
+        let Some(queue) = self.waiting_queue() else { return };
         let Some(waiting) = self.heap.list(queue) else { return };
         // Who started another is in front, who yielded at the back: the rest is hardly ever looked at.
         let is_it = |&each: &Value| each == Value::object(coroutine);
@@ -97,6 +110,17 @@ impl Vm {
         if let Some(at) = at {
             self.heap.list_edit(queue, |items| items.remove(at));
         }
+    }
+
+    /// Whether a coroutine has just yielded: then it waits for its turn, not for another's end.
+    fn is_queued(&mut self, coroutine: Handle) -> bool {
+        self.waiting_queue().and_then(|queue| self.heap.list(queue)?.last()) == Some(&Value::object(coroutine))
+    }
+
+    /// The scheduler's queue, if the program has left it one.
+    fn waiting_queue(&mut self) -> Option<Handle> {
+        let scheduler = self.heap.own_slot(self.protos.core, self.names.scheduler)?.as_handle()?;
+        self.heap.own_slot(scheduler, self.names.yielding_coros)?.as_handle()
     }
 
     fn is_waiting(&self, coroutine: Handle) -> bool {

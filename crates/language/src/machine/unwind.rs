@@ -89,8 +89,10 @@ impl Vm {
 
     /// What a frame promised to undo when it ends.
     fn clean_up(&mut self, frame: &Frame) {
-        if frame.kind == Kind::Native(Native::LexicalDo) {
-            crate::primitives::end_lexical_do(self, frame);
+        match frame.kind {
+            Kind::Native(Native::LexicalDo) => crate::primitives::end_lexical_do(self, frame),
+            Kind::Native(Native::UnderWay) => crate::primitives::end_under_way(self, frame),
+            _ => {}
         }
     }
 
@@ -106,16 +108,22 @@ impl Vm {
             if let Some(mut stack) = self.take_stack(self.main) {
                 stack.frames.clear();
                 stack.values.clear();
+                stack.under_way.clear();
                 stack.depth = 0;
                 self.stack = stack;
             }
         }
     }
 
-    /// The messages under way, innermost first, but for the library's own way of raising, which is nobody's mistake.
+    /// The innermost messages under way.
     pub(crate) fn stack_messages(&self) -> Vec<Value> {
+        self.messages_under_way().take(STACK_MESSAGES_MAX).map(Value::object).collect()
+    }
+
+    /// The messages under way, innermost first, but for the library's own way of raising, which is nobody's mistake.
+    pub(crate) fn messages_under_way(&self) -> impl Iterator<Item = Handle> {
         let frames = &self.stack.frames;
-        let messages_of = |index: usize| {
+        let messages_of = move |index: usize| {
             let mut messages = match (frames[index].kind, frames[index].phase) {
                 (Kind::Code, Phase::Step(place)) => self.code_messages(frames[index].unit, place),
                 (Kind::Chain, _) => vec![frames[index].message],
@@ -128,7 +136,7 @@ impl Vm {
             messages
         };
         let messages = (0..frames.len()).rev().flat_map(messages_of);
-        messages.skip_while(|&each| self.is_raising(each)).take(STACK_MESSAGES_MAX).map(Value::object).collect()
+        messages.skip_while(|&each| self.is_raising(each))
     }
 
     fn is_raising(&self, message: Handle) -> bool {
@@ -136,14 +144,29 @@ impl Vm {
     }
 
     /// What the running blocks were called with, innermost first: message and receiver in turn.
-    pub(crate) fn stack_calls(&self) -> Vec<Value> {
-        let call_of = |frame: &Frame| match frame.kind {
-            Kind::Code => [Value::object(frame.message), frame.target.or_nil()],
-            _ => [call::MESSAGE, call::TARGET]
-                .map(|field| self.heap.record(frame.block).get(field).copied().unwrap_or(Value::NIL)),
-        };
-        let activations = self.stack.frames.iter().rev().filter(|frame| frame.is_activation());
-        activations.take(STACK_MESSAGES_MAX).flat_map(call_of).collect()
+    pub(crate) fn stack_calls(&mut self) -> Vec<Value> {
+        let mut calls = Vec::new();
+        let mut index = self.stack.frames.len();
+        // What lies beneath may become several frames meanwhile, with the activation as the lowest of them.
+        while index > 0 && calls.len() < 2 * STACK_MESSAGES_MAX {
+            index -= 1;
+            if self.stack.frames[index].is_activation() {
+                calls.extend(self.call_at(index));
+            }
+        }
+        calls
+    }
+
+    /// Message and receiver of an activation. A block that code called has its sender for its receiver, which becomes
+    /// an object now.
+    fn call_at(&mut self, index: usize) -> [Value; 2] {
+        let frame = self.stack.frames[index];
+        if frame.kind == Kind::Code && !frame.target.is_absent() {
+            return [Value::object(frame.message), frame.target];
+        }
+        let made = self.reify_call(index);
+        let [message, target] = [call::MESSAGE, call::TARGET].map(|field| self.heap.record(made)[field]);
+        [message, if target.is_absent() { self.find_sender(made) } else { target }]
     }
 }
 

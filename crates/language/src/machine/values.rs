@@ -42,10 +42,6 @@ impl Values {
         values.iter().for_each(|&value| self.push(value));
     }
 
-    pub fn extend_from_within(&mut self, range: std::ops::Range<usize>) {
-        range.for_each(|index| self.push(self.buffer[index]));
-    }
-
     /// Raises the top to at least `len`. What comes in is left over from before.
     #[inline(always)]
     pub fn reach(&mut self, len: usize) {

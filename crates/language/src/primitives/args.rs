@@ -52,10 +52,7 @@ impl Args {
         if index < self.count {
             return Ok(self.value(vm, index));
         }
-        let name = self.name(vm);
-        let count = index + 1;
-        let plural = if count == 1 { "" } else { "s" };
-        Err(vm.raise(format!("'{name}' requires at least {count} argument{plural}, not {}", self.count)))
+        Err(self.missing(vm, index, self.count))
     }
 
     #[inline]
@@ -125,11 +122,33 @@ impl Args {
         vm.raise(format!("'{name}' was sent to a '{type_name}', but works on a {} only", vm.protos.kind_name(kind)))
     }
 
+    /// The exception for an argument that is not what it must be. People count from one.
     #[cold]
     pub fn wrong(&self, vm: &mut Vm, index: usize, wanted: &str) -> Signal {
+        if index >= self.count {
+            return self.missing(vm, index, self.count);
+        }
+        let (name, given) = (self.full_name(vm), vm.described(self.value(vm, index)));
+        vm.raise(format!("argument {} of '{name}' must be a {wanted}, not {given}", index + 1))
+    }
+
+    /// The exception for an argument that is not there.
+    #[cold]
+    fn missing(&self, vm: &mut Vm, index: usize, given: usize) -> Signal {
+        let (name, count) = (self.full_name(vm), index + 1);
+        let plural = if count == 1 { "" } else { "s" };
+        vm.raise(format!("'{name}' needs at least {count} argument{plural}, got {given}"))
+    }
+
+    /// `List append`; what every object can do has no prototype in front.
+    pub fn full_name(&self, vm: &mut Vm) -> String {
         let name = self.name(vm);
-        let type_name = vm.type_name(self.value(vm, index));
-        vm.raise(format!("argument {index} to method '{name}' must be a {wanted}, not a '{type_name}'"))
+        if self.holder == vm.protos.object || self.holder == vm.protos.locals {
+            return name;
+        }
+        // A primitive that has waited for something does not know any more where it was found.
+        let holder = Value::object(self.holder);
+        format!("{} {name}", vm.type_name(if holder.is_nil() { self.target } else { holder }))
     }
 
     /// The name under which the primitive was called.
@@ -152,8 +171,8 @@ impl Args {
         match message::argument(&vm.heap, self.message, index) {
             Some(argument) => Ok(argument),
             None => {
-                let name = self.name(vm);
-                Err(vm.raise(format!("'{name}' requires an argument {index}")))
+                let given = self.message_count(vm);
+                Err(self.missing(vm, index, given))
             }
         }
     }

@@ -2,6 +2,8 @@
 
 use super::{ALL, Args, LAZY, NONE, ONE, Primitive, Row};
 use crate::block::field;
+use crate::machine::evaluate::Found;
+use crate::machine::frame::Kind as FrameKind;
 use crate::message as messages;
 use crate::signal::Outcome;
 use crate::vm::Vm;
@@ -108,9 +110,15 @@ fn code(vm: &mut Vm, args: Args) -> Outcome {
     Ok(vm.symbol(&text))
 }
 
-/// A call's arguments are evaluated as the block's own would be.
+/// A call's arguments are evaluated as the block's own would be: the chain that sent `call` gathers them, as if it had
+/// found the block in a slot.
 fn call(vm: &mut Vm, args: Args) -> Outcome {
     let block = args.receiver(vm, Kind::Block)?;
+    let top = vm.top();
+    if top.kind == FrameKind::Chain && top.message == args.message && top.locals == args.locals {
+        let found = Found { value: args.target, holder: vm.handle_of(args.locals), target: args.locals };
+        return vm.use_found_forced(found, block, args.message);
+    }
     vm.enter_callee(block, args.message, args.locals, args.locals, vm.handle_of(args.locals))
 }
 
@@ -147,7 +155,7 @@ impl Vm {
         // The message's own next is none of our business: only it is sent.
         let message = self.without_next(message);
         self.push_chain(message, target, locals);
-        let found = crate::machine::evaluate::Found { value: Value::object(callee), holder, target };
+        let found = Found { value: Value::object(callee), holder, target };
         let was_activatable = self.heap.object(callee).has(object::flag::ACTIVATABLE);
         let outcome = if was_activatable {
             self.use_found(found, message, locals)

@@ -9,13 +9,9 @@ use object::{Handle, Kind, Value};
 
 pub const TABLE: &[Row] = &[
     ("sender", NONE, |vm, args| sender(vm, &args)),
-    ("target", NONE, |vm, args| match read(vm, &args, field::TARGET)? {
-        // A block that code called has its sender for its target.
-        target if target.is_absent() => sender(vm, &args),
-        target => Ok(target),
-    }),
+    ("target", NONE, |vm, args| read_or_sender(vm, &args, field::TARGET)),
     ("message", NONE, |vm, args| read(vm, &args, field::MESSAGE)),
-    ("slotContext", NONE, |vm, args| read(vm, &args, field::SLOT_CONTEXT)),
+    ("slotContext", NONE, |vm, args| read_or_sender(vm, &args, field::SLOT_CONTEXT)),
     ("activated", NONE, |vm, args| read(vm, &args, field::ACTIVATED)),
     ("coroutine", NONE, |vm, args| read(vm, &args, field::COROUTINE)),
     ("stopStatus", NONE, |vm, args| read(vm, &args, field::STOP_STATUS)),
@@ -53,6 +49,14 @@ pub const TABLE: &[Row] = &[
 fn read(vm: &mut Vm, args: &Args, index: usize) -> Outcome {
     let call = args.receiver(vm, Kind::Call)?;
     Ok(vm.heap.record(call)[index])
+}
+
+/// A block that code called has its sender for its target and for the object that its slot was found in.
+fn read_or_sender(vm: &mut Vm, args: &Args, index: usize) -> Outcome {
+    match read(vm, args, index)? {
+        value if value.is_absent() => sender(vm, args),
+        value => Ok(value),
+    }
 }
 
 /// Found only now if the call was made for a frame that ran as code.

@@ -140,7 +140,7 @@ const RESULT: usize = 3;
 
 fn begin_for(vm: &mut Vm, args: Args) -> Outcome {
     if args.message_count(vm) < 4 {
-        return Err(vm.raise("'for' requires a counter, a start, an end and a body, and takes a step before the body"));
+        return Err(vm.raise("'for' needs a counter, a start, an end and a body: for(i, 1, 10, i println)"));
     }
     if args.target == args.locals && vm.push_loop(&args, "for") {
         return Err(Signal::Entered);
@@ -161,8 +161,8 @@ pub fn step_for(vm: &mut Vm, value: Value) -> Outcome {
         return continue_for(vm);
     }
     let Some(number) = vm.number_of(value) else {
-        let type_name = vm.type_name(value);
-        return Err(vm.raise(format!("argument {} to method 'for' must be a Number, not a '{type_name}'", step + 1)));
+        let (what, given) = (["start", "end", "step"][step as usize], vm.described(value));
+        return Err(vm.raise(format!("the {what} of 'for' must be a Number, not {given}")));
     };
     vm.set_state(step as usize, Value::number(number));
     let has_step = message::argument_count(&vm.heap, message) > 4;

@@ -205,6 +205,18 @@ fn is_valid_time(vm: &mut Vm, args: Args) -> Outcome {
     Ok(Value::boolean(is_valid))
 }
 
+/// No sensible format is longer, and each of its bytes may become a dozen.
+const FORMAT_LIMIT_BYTES: usize = 64 * 1024;
+
+/// Refuses a format that is too long, and charges for it.
+pub(super) fn check_format(vm: &mut Vm, format: &str) -> Result<(), Signal> {
+    if format.len() > FORMAT_LIMIT_BYTES {
+        let bytes = format.len();
+        return Err(vm.raise(format!("a format of {bytes} bytes is too long, the limit is {FORMAT_LIMIT_BYTES}")));
+    }
+    vm.charge(format.len())
+}
+
 fn as_string(vm: &mut Vm, args: Args) -> Outcome {
     let (moment, zone) = moment(vm, &args)?;
     let format = match args.count {
@@ -212,13 +224,14 @@ fn as_string(vm: &mut Vm, args: Args) -> Outcome {
         _ => Some(args.text(vm, 0)?),
     };
     let format = format.unwrap_or_else(|| DEFAULT_FORMAT.to_string());
-    vm.charge(format.len())?;
+    check_format(vm, &format)?;
     Ok(vm.symbol(&moment.text(&format, &zone)))
 }
 
 fn from_string(vm: &mut Vm, args: Args) -> Outcome {
     let (text, format) = (args.text(vm, 0)?, args.text(vm, 1)?);
-    vm.charge(text.len() + format.len())?;
+    check_format(vm, &format)?;
+    vm.charge(text.len())?;
     match calendar::parse(&text, &format) {
         Ok((shown_seconds, None)) => put_moment(vm, &args, shown_seconds),
         Ok((shown_seconds, Some(offset_seconds))) => {

@@ -35,7 +35,7 @@ pub const TABLE: &[Row] = &[
     ("asString", ONE, |vm, args| {
         let parts = parts(own(vm, &args)?);
         let format = if args.count > 0 { args.text(vm, 0)? } else { "%Y years %d days %H:%M:%S".to_string() };
-        vm.charge(format.len())?;
+        super::date::check_format(vm, &format)?;
         Ok(vm.symbol(&text(&format, parts)))
     }),
 ];

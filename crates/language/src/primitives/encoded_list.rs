@@ -47,7 +47,7 @@ fn append(vm: &mut Vm, bytes: &mut Vec<u8>, item: Value) -> Result<(), Signal> {
 
 fn decode(vm: &mut Vm, args: Args) -> Outcome {
     let bytes = args.bytes(vm, 0)?;
-    vm.reserve(bytes.len())?;
+    vm.reserve(bytes.len().saturating_mul(size_of::<Value>()))?;
     let mut items = Vec::new();
     let mut rest = &bytes[..];
     while let Some((&tag, behind)) = rest.split_first() {

@@ -58,10 +58,10 @@ const KEYS: usize = 2;
 /// foreach(index, value, body), foreach(value, body), foreach(message)
 fn begin_foreach(vm: &mut Vm, args: Args, backwards: bool) -> Outcome {
     if args.message_count(vm) == 0 {
-        return Err(refuse(vm, &args, "requires at least one argument: foreach(index, value, message)"));
+        return Err(refuse(vm, &args, "needs at least 1 argument: foreach(index, value, message)"));
     }
     if backwards && args.message_count(vm) == 1 {
-        return Err(refuse(vm, &args, "requires at least two arguments: reverseForeach(index, value, message)"));
+        return Err(refuse(vm, &args, "needs at least 2 arguments: reverseForeach(index, value, message)"));
     }
     let is_list = args.target.as_handle().is_some_and(|handle| vm.heap.list(handle).is_some());
     if !backwards && is_list && matches!(args.message_count(vm), 2 | 3) && vm.push_loop(&args, "foreach") {
@@ -77,7 +77,7 @@ fn begin_foreach(vm: &mut Vm, args: Args, backwards: bool) -> Outcome {
 /// foreachSlot(name, value, body): by name in order.
 pub fn begin_foreach_slot(vm: &mut Vm, args: Args) -> Outcome {
     if args.message_count(vm) == 0 {
-        return Err(refuse(vm, &args, "requires at least one argument: foreachSlot(name, value, message)"));
+        return Err(refuse(vm, &args, "needs at least 1 argument: foreachSlot(name, value, message)"));
     }
     let mut names = args.target.as_handle().map(|handle| super::slots::own_names(vm, handle)).unwrap_or_default();
     vm.charge(names.len())?;

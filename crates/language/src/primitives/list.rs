@@ -6,6 +6,9 @@ use crate::vm::Vm;
 use object::{Handle, Kind, Value};
 use std::cmp::Ordering;
 
+/// No list grows beyond this many items by being given a size: they weigh what the largest Sequence does.
+const SIZE_LIMIT_ITEMS: usize = object::sequence::SIZE_LIMIT_BYTES / size_of::<Value>();
+
 pub const TABLE: &[Row] = &[
     ("with", ALL, |vm, args| {
         let values = args.values(vm).to_vec();
@@ -51,7 +54,7 @@ pub const TABLE: &[Row] = &[
     }),
     ("capacity", NONE, size),
     // A list grows as it must; the size is asked for as for any number, and otherwise ignored.
-    ("preallocateToSize", ONE, |vm, args| args.number(vm, 0).map(|_| args.target)),
+    ("preallocateToSize", ONE, |vm, args| item_count(vm, &args).map(|_| args.target)),
     ("setSize", ONE, set_size),
     ("swapIndices", TWO, |vm, args| {
         let list = args.receiver(vm, Kind::List)?;
@@ -101,8 +104,13 @@ fn index(vm: &mut Vm, args: &Args, argument: usize) -> Result<usize, Signal> {
     let count = vm.heap.list(list).map_or(0, <[Value]>::len);
     match usize::try_from(given) {
         Ok(index) if index < count => Ok(index),
-        _ => Err(vm.raise("index out of bounds")),
+        _ => Err(out_of_bounds(vm, given, count)),
     }
+}
+
+#[cold]
+fn out_of_bounds(vm: &mut Vm, given: i64, count: usize) -> Signal {
+    vm.raise(format!("index {given} is out of bounds: the size of the List is {count}"))
 }
 
 /// How many items a change at this place moves: none at either end.
@@ -150,7 +158,7 @@ fn at_insert(vm: &mut Vm, args: Args) -> Outcome {
             vm.heap.list_edit(list, |items| items.insert(at, value));
             Ok(args.target)
         }
-        _ => Err(vm.raise("index out of bounds")),
+        _ => Err(out_of_bounds(vm, given, count)),
     }
 }
 
@@ -163,7 +171,7 @@ fn remove_at(vm: &mut Vm, args: Args) -> Outcome {
             vm.charge(moved(at, count) / 64)?;
             Ok(vm.heap.list_edit(list, |items| items.remove(at)).unwrap_or(Value::NIL))
         }
-        _ => Err(vm.raise("index out of bounds")),
+        _ => Err(out_of_bounds(vm, given, count)),
     }
 }
 
@@ -198,7 +206,10 @@ fn remove(vm: &mut Vm, args: Args) -> Outcome {
     for argument in 0..args.count {
         let value = args.value(vm, argument);
         let mut kept = Vec::new();
-        for item in items(vm, &args)? {
+        for (index, item) in items(vm, &args)?.into_iter().enumerate() {
+            if index % (1 << 16) == 0 {
+                vm.check_interrupt()?;
+            }
             if !vm.compare(item, value)?.is_eq() {
                 kept.push(item);
             }
@@ -248,14 +259,21 @@ fn end(vm: &mut Vm, args: Args, front: bool) -> Outcome {
     Ok(vm.list(chosen))
 }
 
+/// A number of items that a list can have.
+fn item_count(vm: &mut Vm, args: &Args) -> Result<usize, Signal> {
+    let size = args.number(vm, 0)?;
+    if size.is_nan() || size < 0.0 || size > SIZE_LIMIT_ITEMS as f64 {
+        let why = format!("cannot make a List of {size} items, the limit is {SIZE_LIMIT_ITEMS}");
+        return Err(refuse(vm, args, &why));
+    }
+    Ok(size as usize)
+}
+
 fn set_size(vm: &mut Vm, args: Args) -> Outcome {
     let list = args.receiver(vm, Kind::List)?;
-    let size = args.number(vm, 0)?;
-    if size.is_nan() || size < 0.0 || size > u32::MAX as f64 {
-        return Err(refuse(vm, &args, &format!("cannot make a List of {size} items")));
-    }
-    vm.reserve(size as usize * 8)?;
-    vm.heap.list_edit(list, |items| items.resize(size as usize, Value::NIL));
+    let size = item_count(vm, &args)?;
+    vm.reserve(size * 8)?;
+    vm.heap.list_edit(list, |items| items.resize(size, Value::NIL));
     Ok(args.target)
 }
 

@@ -14,6 +14,7 @@ mod date;
 mod duration;
 mod encoded_list;
 mod exception;
+mod importer;
 mod iterate;
 mod json;
 mod list;
@@ -27,12 +28,14 @@ mod role;
 mod sequence;
 mod slots;
 mod sort;
+mod under_way;
 
 pub use args::Args;
 pub(crate) use control::end_lexical_do;
 pub(crate) use number::modulo;
 pub(crate) use regex::RegexCache;
 pub(crate) use role::Role;
+pub(crate) use under_way::end_under_way;
 
 use crate::machine::frame::Native;
 use crate::signal::{Outcome, Signal, Stop};
@@ -147,7 +150,7 @@ impl Vm {
 /// Gives every prototype its primitives.
 pub fn install(vm: &mut Vm) {
     let protos = vm.protos;
-    for table in [object::TABLE, slots::TABLE, control::TABLE] {
+    for table in [object::TABLE, slots::TABLE, control::TABLE, under_way::TABLE] {
         vm.define_table(protos.object, table);
     }
     // Locals answer these themselves and hand everything else on to their `self`.
@@ -177,6 +180,7 @@ pub fn install(vm: &mut Vm) {
     role::install(vm);
     date::install(vm);
     duration::install(vm);
+    importer::install(vm);
     crate::host::install(vm);
 }
 
@@ -190,6 +194,12 @@ pub(crate) fn step(vm: &mut Vm, native: Native, value: Value) -> Outcome {
         Native::Repeat => iterate::step_repeat(vm, value),
         Native::Foreach => iterate::step_foreach(vm, value),
         Native::Try => Ok(Value::NIL),
+        Native::Import => importer::step_import(vm, value),
+        Native::UnderWay => {
+            let frame = *vm.top();
+            end_under_way(vm, &frame);
+            Ok(value)
+        }
         Native::StopStatus => Ok(vm.status_of(None)),
         Native::LexicalDo => control::step_lexical_do(vm),
         Native::EvaluateArguments => message::step_evaluate_arguments(vm, value),

@@ -5,7 +5,7 @@
 use crate::names::Names;
 use crate::protos::Protos;
 use object::number_text::with_number_text;
-use object::sequence::Sequence;
+use object::sequence::{SIZE_LIMIT_BYTES, Sequence};
 use object::{Data, Heap, Kind, Value, flag};
 
 /// What a quick form may use.
@@ -84,7 +84,8 @@ pub(super) fn append_seq(bench: &mut Bench, target: Value, arguments: &[Value]) 
     let (sequence, &[more]) = (target.as_handle()?, arguments) else { return None };
     let more = more.as_handle()?;
     let is_mutable = !bench.heap.object(sequence).has(flag::SYMBOL) && bench.heap.sequence(sequence).is_some();
-    if !is_mutable || bench.heap.sequence(more)?.size_in_bytes() > FREE_BYTES {
+    let is_small = bench.heap.sequence(more)?.size_in_bytes() <= FREE_BYTES;
+    if !is_mutable || !is_small || bench.heap.sequence(sequence)?.size_in_bytes() > SIZE_LIMIT_BYTES - FREE_BYTES {
         return None;
     }
     bench.heap.sequence_edit_with(sequence, more, Sequence::append_seq);

@@ -24,9 +24,13 @@ pub(crate) enum Role {
 pub(super) fn install(vm: &mut Vm) {
     let protos = vm.protos;
     for holder in [protos.object, protos.locals] {
-        ["", "if", "while", "loop", "for"].into_iter().for_each(|name| set(vm, holder, name, Role::BuiltIn));
+        ["", "if", "while", "loop", "for", "break", "continue"]
+            .into_iter()
+            .for_each(|name| set(vm, holder, name, Role::BuiltIn));
         ["setSlot", "updateSlot", "setSlotWithType"].into_iter().for_each(|name| set(vm, holder, name, Role::Assigns));
     }
+    vm.protos.set_slot = primitive(vm, protos.object, "setSlot");
+    vm.protos.update_slot = primitive(vm, protos.object, "updateSlot");
     set(vm, protos.locals, "forward", Role::HandsOn);
     set(vm, protos.block, "call", Role::CallsBlock);
     let forms: &[(Handle, &str, Quick)] = &[
@@ -48,12 +52,16 @@ pub(super) fn install(vm: &mut Vm) {
 }
 
 fn set(vm: &mut Vm, holder: Handle, name: &str, role: Role) {
-    let name = vm.heap.intern(name);
-    let primitive = vm.heap.own_slot(holder, name).and_then(|value| value.as_handle());
-    let Some(Data::Primitive(index)) = primitive.map(|handle| vm.heap.object(handle).data()) else {
+    let primitive = primitive(vm, holder, name);
+    let Data::Primitive(index) = *vm.heap.object(primitive).data() else {
         unreachable!("every role is that of a primitive");
     };
-    vm.primitives[*index as usize].role = role;
+    vm.primitives[index as usize].role = role;
+}
+
+fn primitive(vm: &mut Vm, holder: Handle, name: &str) -> Handle {
+    let name = vm.heap.intern(name);
+    vm.heap.own_slot(holder, name).and_then(|value| value.as_handle()).expect("a primitive of this name was defined")
 }
 
 impl Vm {
@@ -65,9 +73,15 @@ impl Vm {
         }
     }
 
-    /// Whether a value answers a name with the primitive that Object or Locals had for it at first.
+    /// Whether a value itself answers a name with the primitive that Object or Locals had for it at first. Locals that
+    /// have to ask what they stand for do not: that would be the receiver then.
     pub(crate) fn means_built_in(&mut self, target: Value, name: Symbol) -> bool {
-        let Some(callee) = self.look_up(target, name).and_then(|found| found.value.as_handle()) else { return false };
+        let found = self.look_up(target, name).filter(|found| found.target == target);
+        found.and_then(|found| found.value.as_handle()).is_some_and(|callee| self.is_built_in(callee, name))
+    }
+
+    /// Whether a callee is the primitive that Object or Locals had for a name at first.
+    pub(crate) fn is_built_in(&self, callee: Handle, name: Symbol) -> bool {
         match self.heap.object(callee).data() {
             Data::Primitive(index) => {
                 let primitive = &self.primitives[*index as usize];

@@ -22,40 +22,41 @@ fn sort_in_place(vm: &mut Vm, args: Args) -> Outcome {
     }
     let mut values = vm.heap.list(list).unwrap_or_default().to_vec();
     charge_for(vm, values.len())?;
-    if !sort_numbers(&mut values) {
-        sort_values(vm, &mut values, &mut Vec::new())?;
-    }
+    let are_numbers = values.iter().all(|value| value.as_number().is_some_and(|number| !number.is_nan()));
+    let run = if are_numbers { Run::Numbers } else { Run::Values };
+    sort_values(vm, &mut values, run, &mut Vec::new())?;
     vm.heap.list_edit(list, |items| items.copy_from_slice(&values));
     Ok(args.target)
 }
 
-/// Sorts what is all plain numbers, and says whether it was. What is not a number has no place among them.
-fn sort_numbers(values: &mut [Value]) -> bool {
-    let are_numbers = values.iter().all(|value| value.as_number().is_some_and(|number| !number.is_nan()));
-    if are_numbers {
-        let number = |value: &Value| value.as_number().unwrap_or_default();
-        values.sort_by(|left, right| number(left).partial_cmp(&number(right)).unwrap_or(Ordering::Equal));
-    }
-    are_numbers
+/// What is sorted at one go; longer lists are merged from such runs.
+#[derive(Clone, Copy)]
+enum Run {
+    /// Numbers that have an order. The standard library sorts only these: it may panic where an order contradicts
+    /// itself, as it does where some are nan, and it knows no fuel.
+    Numbers,
+    /// Anything, by insertion.
+    Values,
 }
 
-/// This many items are sorted by insertion before they are merged.
-const RUN: usize = 16;
+impl Run {
+    fn items(self) -> usize {
+        match self {
+            Run::Numbers => 1 << 17,
+            Run::Values => 16,
+        }
+    }
 
-/// A stable merge sort by the built-in order. Our own, because the standard library's panics where an order contradicts
-/// itself, as that of numbers does that are not numbers, and because this one stops when the fuel does. It recurses no
-/// deeper than the length has bits, and a half is done while its items are at hand.
-fn sort_values(vm: &mut Vm, values: &mut [Value], spare: &mut Vec<Value>) -> Result<(), Signal> {
-    if values.len() <= RUN {
-        return insert_in_order(vm, values);
+    fn sort(self, vm: &mut Vm, values: &mut [Value]) -> Result<(), Signal> {
+        match self {
+            Run::Numbers => {
+                let number = |value: &Value| value.as_number().unwrap_or_default();
+                values.sort_by(|left, right| number(left).partial_cmp(&number(right)).unwrap_or(Ordering::Equal));
+                vm.check_interrupt()
+            }
+            Run::Values => insert_in_order(vm, values),
+        }
     }
-    let middle = values.len() / 2;
-    sort_values(vm, &mut values[..middle], spare)?;
-    sort_values(vm, &mut values[middle..], spare)?;
-    if vm.compare(values[middle - 1], values[middle])?.is_gt() {
-        merge(vm, values, middle, spare)?;
-    }
-    Ok(())
 }
 
 fn insert_in_order(vm: &mut Vm, values: &mut [Value]) -> Result<(), Signal> {
@@ -69,6 +70,24 @@ fn insert_in_order(vm: &mut Vm, values: &mut [Value]) -> Result<(), Signal> {
     Ok(())
 }
 
+/// A stable merge sort by the built-in order. It recurses no deeper than the length has bits, and finishes one half, whose
+/// items are at hand, before it looks at the other.
+fn sort_values(vm: &mut Vm, values: &mut [Value], run: Run, spare: &mut Vec<Value>) -> Result<(), Signal> {
+    if values.len() <= run.items() {
+        return run.sort(vm, values);
+    }
+    let middle = values.len() / 2;
+    sort_values(vm, &mut values[..middle], run, spare)?;
+    sort_values(vm, &mut values[middle..], run, spare)?;
+    if vm.compare(values[middle - 1], values[middle])?.is_gt() {
+        merge(vm, values, middle, spare)?;
+    }
+    Ok(())
+}
+
+/// Merged items between two looks whether to stop.
+const LOOK_ITEMS: usize = 1 << 15;
+
 /// Merges what is in order before the middle with what is from there on.
 fn merge(vm: &mut Vm, values: &mut [Value], middle: usize, spare: &mut Vec<Value>) -> Result<(), Signal> {
     spare.clear();
@@ -76,6 +95,9 @@ fn merge(vm: &mut Vm, values: &mut [Value], middle: usize, spare: &mut Vec<Value
     let (mut left, mut right) = (0, middle);
     while left < middle && right < values.len() {
         let to = left + right - middle;
+        if to % LOOK_ITEMS == 0 {
+            vm.check_interrupt()?;
+        }
         if vm.compare(spare[left], values[right])?.is_le() {
             values[to] = spare[left];
             left += 1;

@@ -6,7 +6,7 @@ mod captured;
 
 use captured::captured;
 use language::{Args, Error, Function, Halt, Limits, Value, Vm};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 /// How a program is run.
@@ -39,31 +39,40 @@ pub const BOUNDS: Bounds = Bounds { fuel: 20_000, memory_bytes: 64 << 20, depth:
 pub struct Machine {
     vm: Vm,
     output: Rc<RefCell<Vec<u8>>>,
+    /// How often the program may still collect.
+    collections: Rc<Cell<u32>>,
 }
+
+/// Collections that a program may ask for.
+const COLLECTIONS: u32 = 3;
 
 impl Machine {
     pub fn new(engine: Engine) -> Machine {
         let (host, output) = captured();
         let mut vm = Vm::new(host);
         define_trace(&mut vm, output.clone());
+        let collections = Rc::new(Cell::new(0));
+        define_gc(&mut vm, collections.clone());
         match engine {
             Engine::Tree => vm.set_compiling(false),
             Engine::Code => {}
             Engine::Leaving(fuel) => vm.set_leave_every(fuel),
         }
-        Machine { vm, output }
+        Machine { vm, output, collections }
     }
 
     pub fn run(&mut self, source: &str, bounds: Bounds) -> Run {
         let Bounds { fuel, memory_bytes, depth } = bounds;
         self.vm.set_limits(Limits { fuel: Some(fuel), memory_bytes: Some(memory_bytes), depth });
         self.output.borrow_mut().clear();
+        self.collections.set(COLLECTIONS);
         let result = match self.vm.evaluate(source, "program") {
             Ok(value) => show(&mut self.vm, value, 3),
             Err(Error::Exception(exception)) => {
-                let entries = exception.trace.iter();
-                let trace: Vec<String> =
-                    entries.map(|at| format!("\n  {} {}:{}:{}", at.name, at.label, at.line, at.column)).collect();
+                let entries = exception.trace.entries.iter();
+                let trace: Vec<String> = entries
+                    .map(|at| format!("\n  {} {}:{}:{} ×{}", at.name, at.label, at.line, at.column, at.times))
+                    .collect();
                 format!("uncaught {exception}{}", trace.concat())
             }
             Err(Error::Halted(Halt::Memory { .. })) => OUT_OF_MEMORY.to_string(),
@@ -96,6 +105,19 @@ fn define_trace(vm: &mut Vm, output: Rc<RefCell<Vec<u8>>>) {
         Ok(values.first().copied().unwrap_or(Value::NIL))
     };
     vm.define(core, "trace", language::ALL, Function::Shared(Rc::new(trace)));
+}
+
+/// `gc` collects garbage, and says nothing of how much there was; a few times only, for it takes long.
+fn define_gc(vm: &mut Vm, left: Rc<Cell<u32>>) {
+    let core = vm.core();
+    let gc = move |vm: &mut Vm, _: Args| {
+        if left.get() > 0 {
+            left.set(left.get() - 1);
+            vm.collect();
+        }
+        Ok(Value::NIL)
+    };
+    vm.define(core, "gc", language::NONE, Function::Shared(Rc::new(gc)));
 }
 
 /// A value as text, without asking it.

@@ -90,6 +90,31 @@ pub const SNIPPETS: &[&str] = &[
     "m := method(a := b := 2 + 3; trace(a, b)); m",
     // Interpolation asked for its sender after it had paid for its work, and paid twice.
     "m := method(x, \"a#{x}method(b#{2}c\" interpolate); trace(m(1))",
+    // The tree named `call` twice in a trace, and cut what follows it off the message that the block was given.
+    "m := method(b, b call); m(block(nowhere))",
+    "m := method(b, b call type); trace(m(block(call message next name))); trace(block(call message next name) call type)",
+    // A slot was written into locals whose receiver should have had it, once Locals had no setSlot of their own.
+    "Locals removeSlot(\"setSlot\"); m := method(for(j, 1, 4, y := j; trace(getSlot(\"y\"), Lobby hasSlot(\"y\")))); m; m",
+    // A block that code called said that it was found in Block, not in its sender.
+    "l := list; m := method(if(l size > 0, l last call); l append(block(x = super(m1)))); m; e := try(m); trace(e error)",
+    // What such a block was sent to was no value at all in the calls of an exception.
+    "f := method(b call); b := block(nowhere); e := try(f); trace(e stackCalls); e showStack; f",
+    // A comparison that became a jump was not assigned any more.
+    "m := method(i, if(v := i < 4, v, trace(v))); trace(m(1), m(5)); n := method(i, while(v := i < 4, i = i + 1); v); trace(n(1))",
+    // An argument made the unit go away of what was about to be called with it.
+    "o := clone; o m := method(x, x != 1); m := method(o m(o m(ed))); ed := method(getSlot(\"o\") getSlot(\"m\") message setName(\"x\"); 3); trace(m, m)",
+    // A block without arguments had them evaluated once the site had met a block with some.
+    "m := method(l, l foreach(b, b call(trace(5)))); l := list(block(x, x), block(1), block(x, x), block(2)); m(l); l map(b, b call(trace(6)))",
+    // A call that was kept beyond its method had no sender any more.
+    "m := method(x, self saved := getSlot(\"call\"); block(x); x); n := method(y, m(y) + 1); trace(n(1), saved sender type)",
+    // The value was evaluated before anybody looked whether the receiver can be assigned to, and by whom.
+    "o := Object clone do(s := 1; setSlot(\"updateSlot\", method(14))); m := method(o s = trace(5)); trace(m, m); p := Object clone do(s := 1); \
+     n := method(p s = f); f := method(p removeAllProtos; trace(6)); trace(n, p s); e := try(n); trace(e error)",
+    // A loop that is evaluated in an object took break and continue for what they were at first.
+    "break := method(7); e := try(for(i, 1, 3, r := break; trace(i, r))); m := method(Locals setSlot(\"continue\", 8); call; for(i, 1, 2, trace(continue))); m",
+    // The compiler did not come to an end with a message that follows itself.
+    "m := method(x, x + 1); getSlot(\"m\") message next setNext(getSlot(\"m\") message next); n := method(method(1 + 2)); m(1)",
+    "b := message(a + 1); b next setNext(b next); a := 1; e := try(for(i, 1, 3, doMessage(b))); trace(e error)",
 ];
 
 /// Programs that exceed what a unit of code can be.

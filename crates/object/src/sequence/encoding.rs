@@ -138,11 +138,17 @@ impl Sequence {
     }
 
     fn as_number_list(&self) -> String {
-        let numbers = self.numbers().map(|number| match self.item_type.is_float() {
-            true => crate::number_text::format_fixed(number, 0, 6),
-            false => format!("{number}"),
-        });
-        numbers.collect::<Vec<_>>().join(", ")
+        let mut text = String::new();
+        for (index, number) in self.numbers().enumerate() {
+            if index > 0 {
+                text.push_str(", ");
+            }
+            match self.item_type.is_float() {
+                true => text.push_str(&crate::number_text::format_fixed(number, 0, 6)),
+                false => text.push_str(&number.to_string()),
+            }
+        }
+        text
     }
 }
 

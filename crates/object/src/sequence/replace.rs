@@ -5,26 +5,27 @@ use super::{Sequence, SequenceError, check_size};
 impl Sequence {
     /// Every occurrence, left to right; an empty one is never replaced. Linear in the result, too.
     pub fn replace_seq(&mut self, from: &Sequence, to: &Sequence) -> Result<(), SequenceError> {
-        let mut matches = self.matches_of(from);
-        if matches.is_empty() {
+        let mut times = self.occurrences_of_seq(from);
+        if times == 0 {
             return Ok(());
         }
         if self.item_size() < to.item_size() {
             self.widen_for(to);
-            matches = self.matches_of(from);
+            times = self.occurrences_of_seq(from);
         }
         let skipped = self.prefix_len(from);
         let replacement = to.items_for(self);
-        let grown = matches.len().saturating_mul(replacement.len());
+        let grown = times.saturating_mul(replacement.len());
         check_size(self.size_in_bytes().saturating_add(grown))?;
 
         let mut out = Vec::with_capacity(self.size_in_bytes());
         let mut start = 0;
-        for position in matches {
+        // Found again instead of kept: there may be as many as items, and each place takes eight bytes.
+        self.each_match_of(from, |position| {
             out.extend_from_slice(self.range_bytes(start, position));
             out.extend_from_slice(&replacement);
             start = position + skipped;
-        }
+        });
         out.extend_from_slice(self.range_bytes(start, self.len()));
         *self = self.like_vec(out);
         Ok(())

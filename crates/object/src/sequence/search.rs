@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::{Item, Sequence, with_item};
+use super::{Item, ItemType, Sequence, with_item};
 
 /// Up to here the plain search beats the prefix table; beyond, its worst case would no longer be linear.
 const SHORT_NEEDLE: usize = 8;
@@ -53,6 +53,9 @@ impl Sequence {
 
     /// Whether any item has this value, Io's `contains(aNumber)`.
     pub fn contains_number(&self, number: f64) -> bool {
+        if self.item_type == ItemType::Uint8 {
+            return number as u8 as f64 == number && self.as_bytes().contains(&(number as u8));
+        }
         self.numbers().any(|item| item == number)
     }
 
@@ -82,15 +85,23 @@ impl Sequence {
 
     /// How often the other occurs, without overlaps; an empty one never does.
     pub fn occurrences_of_seq(&self, other: &Sequence) -> usize {
-        self.matches_of(other).len()
+        let mut count = 0;
+        self.each_match_of(other, |_| count += 1);
+        count
     }
 
     /// The positions of all matches, without overlaps.
     pub(super) fn matches_of(&self, other: &Sequence) -> Vec<usize> {
-        let Some(needle) = other.items_equal_in(self) else { return Vec::new() };
+        let mut found = Vec::new();
+        self.each_match_of(other, |position| found.push(position));
+        found
+    }
+
+    pub(super) fn each_match_of(&self, other: &Sequence, found: impl FnMut(usize)) {
+        let Some(needle) = other.items_equal_in(self) else { return };
         match self.item_size() {
-            1 => find_all(self.as_bytes(), &needle),
-            size => find_all(&wide_items(self.as_bytes(), size), &wide_items(&needle, size)),
+            1 => find_all(self.as_bytes(), &needle, found),
+            size => find_all(&wide_items(self.as_bytes(), size), &wide_items(&needle, size), found),
         }
     }
 
@@ -144,8 +155,7 @@ pub(super) fn find<T: Copy + Eq>(haystack: &[T], needle: &[T]) -> Option<usize> 
 }
 
 /// One table for all matches, so that the whole stays linear.
-fn find_all<T: Copy + Eq>(haystack: &[T], needle: &[T]) -> Vec<usize> {
-    let mut found = Vec::new();
+fn find_all<T: Copy + Eq>(haystack: &[T], needle: &[T], mut found: impl FnMut(usize)) {
     let table = if needle.len() > SHORT_NEEDLE { prefix_table(needle) } else { Vec::new() };
     let mut from = 0;
     while !needle.is_empty() {
@@ -155,10 +165,9 @@ fn find_all<T: Copy + Eq>(haystack: &[T], needle: &[T]) -> Vec<usize> {
             false => search_with_table(rest, needle, &table),
         };
         let Some(position) = next else { break };
-        found.push(from + position);
+        found(from + position);
         from += position + needle.len();
     }
-    found
 }
 
 fn reverse_find<T: Copy + Eq>(haystack: &[T], needle: &[T]) -> Option<usize> {

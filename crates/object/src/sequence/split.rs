@@ -41,8 +41,16 @@ impl Sequence {
     /// match, the first listed wins. As in Io, a separator at the end adds no empty part, and nothing splits into
     /// nothing. Linear for each separator.
     pub fn split(&self, separators: &[&Sequence]) -> Result<Vec<Sequence>, SequenceError> {
-        let ranges = self.split_ranges(separators)?;
-        Ok(ranges.into_iter().map(|range| self.range(range.start, range.end)).collect())
+        let mut parts = Vec::new();
+        self.each_part(separators, |range| parts.push(self.range(range.start, range.end)))?;
+        Ok(parts)
+    }
+
+    /// How many parts `split` would give.
+    pub fn split_count(&self, separators: &[&Sequence]) -> Result<usize, SequenceError> {
+        let mut count = 0;
+        self.each_part(separators, |_| count += 1)?;
+        Ok(count)
     }
 
     /// The same without empty parts.
@@ -52,7 +60,7 @@ impl Sequence {
         Ok(parts)
     }
 
-    fn split_ranges(&self, separators: &[&Sequence]) -> Result<Vec<Range<usize>>, SequenceError> {
+    fn each_part(&self, separators: &[&Sequence], mut found: impl FnMut(Range<usize>)) -> Result<(), SequenceError> {
         let white_space = WHITE_SPACE.split_inclusive(|_| true).map(Sequence::from).collect::<Vec<_>>();
         let white_space = white_space.iter().collect::<Vec<_>>();
         let separators = if separators.is_empty() { white_space.as_slice() } else { separators };
@@ -66,7 +74,7 @@ impl Sequence {
         separators.iter().for_each(|separator| starts_separator[usize::from(separator.bytes[0])] = true);
 
         let bytes = self.as_bytes();
-        let (mut ranges, mut last, mut position) = (Vec::new(), 0, 0);
+        let (mut last, mut position) = (0, 0);
         while position < bytes.len() {
             let rest = &bytes[position..];
             let matched = match starts_separator[usize::from(rest[0])] {
@@ -77,14 +85,14 @@ impl Sequence {
                 position += size;
                 continue;
             };
-            ranges.push(last / size..position / size);
+            found(last / size..position / size);
             position += separator.bytes.len();
             last = position;
         }
         if last != bytes.len() {
-            ranges.push(last / size..bytes.len() / size);
+            found(last / size..bytes.len() / size);
         }
-        Ok(ranges)
+        Ok(())
     }
 
     /// Io's `join`: the parts in order with the receiver between them.

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::{Scalar, Sequence, SequenceError, WHITE_SPACE};
+use super::{Item, Scalar, Sequence, SequenceError, WHITE_SPACE, with_item};
 
 impl Sequence {
     pub fn lowercase(&mut self) {
@@ -140,8 +140,13 @@ impl Sequence {
         }
         let key = |item: Scalar| item.to_number().to_bits();
         let table: HashMap<u64, Scalar> = from.scalars().map(key).zip(to.scalars()).collect();
-        let items: Vec<Scalar> = self.scalars().map(|item| *table.get(&key(item)).unwrap_or(&item)).collect();
-        self.store_scalars(&items);
+        let item_type = self.item_type;
+        for slot in self.buffer.as_mut_slice().chunks_exact_mut(item_type.size()) {
+            let item = with_item!(item_type, T => T::read(slot).to_scalar());
+            if let Some(&translated) = table.get(&key(item)) {
+                with_item!(item_type, T => T::from_scalar(translated).write(slot));
+            }
+        }
         Ok(())
     }
 

@@ -1,15 +1,23 @@
 //! `telos completions`: scripts that let a shell complete our commands.
 
 use super::Cli;
+use crate::session::exit_code;
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 use std::io::Write;
 use std::process::ExitCode;
 
+const EXAMPLES: &str = "\
+Examples:
+  telos completions bash > ~/.local/share/bash-completion/completions/telos
+  telos completions zsh > ~/.zfunc/_telos
+  telos completions fish > ~/.config/fish/completions/telos.fish";
+
 /// Print a completion script for a shell
 ///
-/// For bash: telos completions bash > ~/.local/share/bash-completion/completions/telos
+/// Where it goes depends on the shell.
 #[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
 pub struct Completions {
     shell: Shell,
 }
@@ -18,7 +26,13 @@ impl Completions {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Cli::command(), "telos", &mut script);
-        std::io::stdout().write_all(&script)?;
-        Ok(ExitCode::SUCCESS)
+        let mut stdout = std::io::stdout().lock();
+        match stdout.write_all(&script).and_then(|()| stdout.flush()) {
+            // Whoever has gone away needs no words.
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {
+                Ok(ExitCode::from(exit_code::OUTPUT_CLOSED))
+            }
+            written => written.map(|()| ExitCode::SUCCESS).map_err(Into::into),
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! `telos eval`: expressions from the command line.
 
-use super::{end, json};
+use super::{advise, end, json};
 use crate::host::Sink;
 use crate::options::{Color, MachineOptions};
 use crate::session::{Failure, Session, stop_on_ctrl_c};
@@ -13,8 +13,12 @@ Examples:
   telos eval '1 + 2'
   telos eval 'x := 20' 'x * 2 + 2'
   telos eval '\"hello\" asUppercase println'
-  telos eval --json 'list(1, \"two\", nil)'      {\"value\":[1,\"two\",null],\"type\":\"List\",\"output\":\"\"}
-  telos eval --fuel 100000 'loop(nil)'         stops, exit code 122";
+  telos eval --json 'list(1, \"two\", nil)'
+      {\"value\":[1,\"two\",null],\"type\":\"List\",\"output\":\"\"}
+  telos eval --fuel 100000 'loop(nil)'
+      stops, exit code 122
+  telos eval -- '-1 + 2'
+      an expression that begins with - stands behind --";
 
 /// Evaluate expressions
 ///
@@ -46,6 +50,7 @@ impl Eval {
             return Ok(json::print(session, result));
         }
         let result = result.and_then(|value| print_value(&mut session, value));
+        advise(&mut session, &self.expressions.join("\n"), color);
         Ok(end(session, result, color))
     }
 

@@ -3,7 +3,7 @@
 use crate::hint;
 use crate::report;
 use crate::session::{Failure, Session};
-use language::{Error, TraceEntry, Value};
+use language::{Error, Trace, TraceEntry, Value};
 use object::Kind;
 use serde_json::{Map, Number, json};
 use std::io::Write;
@@ -92,19 +92,34 @@ fn number_of(number: f64) -> serde_json::Value {
 fn error_of(session: &mut Session, failure: &Failure) -> serde_json::Value {
     match failure {
         Failure::Program(Error::Exception(exception)) => {
-            let hint = hint::for_exception(&mut session.vm, exception);
-            let trace: Vec<_> = exception.trace.iter().filter(|entry| entry.line > 0).map(place_of).collect();
+            let hint = hint::for_exception(session, exception);
+            let trace = places_of(&exception.trace);
             json!({ "type": exception.type_name, "message": exception.message, "hint": hint, "stack": trace })
         }
         Failure::Program(Error::Syntax { label, error }) => {
             let place = json!({ "file": label, "line": error.line, "column": error.column });
             json!({ "type": "syntax", "message": error.message, "hint": error.hint, "stack": [place] })
         }
-        Failure::Program(Error::Halted(halt)) => json!({ "type": "halted", "message": halt.to_string() }),
+        Failure::Program(Error::Halted(halt)) => {
+            json!({ "type": "halted", "message": halt.to_string(), "stack": places_of(session.vm.halted_at()) })
+        }
+        Failure::TimedOut(timeout) => {
+            let message = format!("timed out after {} s", timeout.as_secs_f64());
+            json!({ "type": "halted", "message": message, "stack": places_of(session.vm.halted_at()) })
+        }
         other => json!({ "type": "halted", "message": report::render(session, other, false) }),
     }
 }
 
+fn places_of(trace: &Trace) -> Vec<serde_json::Value> {
+    trace.entries.iter().filter(|entry| entry.line > 0).map(place_of).collect()
+}
+
+/// In a recursion, the messages of a round stand once, with how often they came.
 fn place_of(entry: &TraceEntry) -> serde_json::Value {
-    json!({ "message": entry.name, "file": entry.label, "line": entry.line, "column": entry.column })
+    let mut place = json!({ "message": entry.name, "file": entry.label, "line": entry.line, "column": entry.column });
+    if entry.times > 1 {
+        place["times"] = json!(entry.times);
+    }
+    place
 }

@@ -8,6 +8,7 @@ mod json;
 mod repl;
 mod run;
 
+use crate::habit;
 use crate::host::reason;
 use crate::options::Color;
 use crate::report;
@@ -17,16 +18,25 @@ use clap::{Parser, Subcommand};
 use std::io::Read;
 use std::process::ExitCode;
 
+// Lines of at most 80 columns, as they are printed.
 const EXAMPLES: &str = "\
 Examples:
-  telos demo                                a tour of the language
-  telos eval '1 + 2'                        evaluate an expression
-  telos run hello.io Ada                    run a file; System args is list(\"hello.io\", \"Ada\")
-  telos run --fuel 1000000 --no-host x.io   run code that you do not trust
-  telos repl                                explore, with completion and help
+  telos demo                         a tour of the language
+  telos eval '1 + 2'                 evaluate an expression
+  telos run hello.io Ada             run a file; \"Ada\" is for the program
+  telos run --fuel 1e6 --no-host x.io
+                                     run code that you do not trust
+  telos repl                         explore, with completion and help
 
-Exit codes: 0 success, or the code given to System exit; 1 an exception, a syntax error or an unreadable file; 2 wrong
-usage; 122 out of fuel; 123 out of memory; 124 timed out; 130 interrupted; 141 nobody reads the output.";
+Exit codes:
+    0   success, or the code that the program gave to System exit
+    1   an exception, a syntax error or an unreadable file
+    2   wrong usage
+  122   out of fuel
+  123   out of memory
+  124   timed out
+  130   interrupted
+  141   nobody reads the output";
 
 /// The Io language: everything is an object, code included.
 #[derive(Parser, Debug)]
@@ -79,6 +89,15 @@ fn read_source(path: &str) -> anyhow::Result<String> {
         let byte = error.as_bytes().get(valid.len()).copied().unwrap_or_default();
         anyhow::anyhow!("\"{path}\" is not UTF-8: byte {byte:#04x} at offset {}, line {line}", valid.len())
     })
+}
+
+/// Tells the author of a program that does what nobody wants without failing.
+fn advise(session: &mut Session, source: &str, color: Color) {
+    let lobby = session.vm.lobby();
+    let is_own = session.vm.own_names(lobby).iter().any(|name| name == "print" || name == "println");
+    if let Some(words) = habit::printing(source).filter(|_| !is_own) {
+        report::advise(session, words, color);
+    }
 }
 
 /// Ends a session: what is buffered is written, a failure is shown and becomes the exit code.

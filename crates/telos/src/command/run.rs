@@ -1,40 +1,83 @@
 //! `telos run`: a file from start to end.
 
-use super::{end, read_source};
+use super::{advise, end, read_source};
+use crate::hint::nearest;
 use crate::host::Sink;
-use crate::options::{Color, MachineOptions};
+use crate::options::{CONFINING, Color, MachineOptions};
+use crate::report;
 use crate::session::{Session, stop_on_ctrl_c};
-use clap::Args;
+use anyhow::Context;
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, ValueHint};
 use std::path::Path;
 use std::process::ExitCode;
 
+const EXAMPLES: &str = "\
+Examples:
+  telos run hello.io
+  telos run --fuel 1e6 --memory 64M --timeout 5 hello.io
+  telos run hello.io --fuel 3          here --fuel is for the program
+  telos run -- hello.io --fuel 3       the same, and telos does not ask
+  echo '1 println' | telos run -";
+
 /// Run a file, or standard input
 ///
-/// The program finds its own name and the arguments in `System args`. When the file has been evaluated, coroutines
-/// that are still at work are let come to their end.
+/// Options of telos stand before the file; everything after it is for the program, which finds its own name and the
+/// arguments in `System args`. When the file has been evaluated, coroutines that are still at work are let come to
+/// their end.
 #[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
 pub struct Run {
     #[command(flatten)]
     machine: MachineOptions,
 
-    /// The file to run; - is standard input
-    file: String,
-
-    /// Arguments for the program
+    /// The file to run, - for standard input; then arguments for the program, also those that begin with --
+    #[arg(required = true, value_names = ["FILE", "ARGUMENTS"], num_args = 1.., value_hint = ValueHint::FilePath)]
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-    arguments: Vec<String>,
+    program: Vec<String>,
 }
 
 impl Run {
     pub fn run(self, color: Color) -> anyhow::Result<ExitCode> {
-        let source = read_source(&self.file)?;
+        let (file, arguments) = self.program.split_first().context("there is a file, or clap had refused")?;
+        if !is_separated() {
+            refuse_unknown_option(file);
+            ask_about(file, arguments);
+        }
+        let source = read_source(file)?;
         let mut session = Session::new(&self.machine, Sink::Standard);
         stop_on_ctrl_c(&session, true);
-        let mut arguments = vec![self.file.clone()];
-        arguments.extend(self.arguments);
-        session.set_arguments(&arguments);
-        session.set_launch_file(Path::new(&self.file));
-        let result = session.evaluate(&source, &self.file).map(|_| ()).and_then(|()| session.drain());
+        session.set_arguments(&self.program);
+        session.set_launch_file(Path::new(file));
+        let result = session.evaluate(&source, file).map(|_| ()).and_then(|()| session.drain());
+        advise(&mut session, &source, color);
         Ok(end(session, result, color))
+    }
+}
+
+/// Whether `--` says where our options end.
+fn is_separated() -> bool {
+    std::env::args_os().any(|argument| argument == "--")
+}
+
+/// What begins with a dash where the file should stand is an option that we do not have. Ends the process.
+fn refuse_unknown_option(file: &str) {
+    if file.starts_with('-') && file != "-" {
+        let known: Vec<String> = CONFINING.iter().map(|name| name.to_string()).collect();
+        let name = file.split('=').next().unwrap_or(file);
+        let meant = nearest(name, &known).map(|name| format!("\n\n  tip: did you mean '{name}'?")).unwrap_or_default();
+        let message = format!("unexpected argument '{file}' found{meant}");
+        super::Cli::command().error(ErrorKind::UnknownArgument, message).exit();
+    }
+}
+
+/// A limit that stands behind the file limits nothing. That may be meant, and `--` before the file says so.
+fn ask_about(file: &str, arguments: &[String]) {
+    let is_confining = |argument: &&String| CONFINING.contains(&argument.split('=').next().unwrap_or(argument));
+    if let Some(argument) = arguments.iter().find(is_confining) {
+        report::say(&format!(
+            "warning: {argument} stands after the file, so it is for the program and limits nothing\n\
+             help: telos run {argument} … {file}, or, if that was meant: telos run -- {file} {argument} …"
+        ));
     }
 }

@@ -1,14 +1,12 @@
 //! The clock and the local time zone: what Date cannot compute, and sleeping.
 
+use super::read::WAIT_SLICE;
 use super::{Shared, define_table};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use language::{Args, NONE, ONE, Outcome, Signal, Value, Vm, Zone, ZoneAt};
 use std::cell::OnceCell;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-
-/// How soon a sleeping program notices that it should stop.
-const SLEEP_SLICE: Duration = Duration::from_millis(20);
 
 pub fn install(vm: &mut Vm, granted: bool) {
     let date = vm.prototype("Date");
@@ -62,7 +60,7 @@ fn sleep(vm: &mut Vm, args: Args) -> Outcome {
         if interrupt.take() {
             return Err(language::Halt::Interrupted.into());
         }
-        std::thread::sleep(left.min(SLEEP_SLICE));
+        std::thread::sleep(left.min(WAIT_SLICE));
     }
     Ok(args.target)
 }

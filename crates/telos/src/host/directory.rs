@@ -1,10 +1,12 @@
 //! Directory: what is in it, and where the program is.
 
 use super::file::{PATH_TABLE, fail, path_of, reason};
+use super::open::with_descriptors;
 use super::{Row, define_table, os_string, symbol_of_os};
 use language::{Args, NONE, ONE, Outcome, Signal, Value, Vm};
 use std::ffi::OsString;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 pub fn install(vm: &mut Vm) {
@@ -54,9 +56,10 @@ const TABLE: &[Row] = &[
 /// Names in the directory in their order, after `.` and `..`, which the system counts too.
 fn names(vm: &mut Vm, args: &Args) -> Result<Vec<OsString>, Signal> {
     let path = path_of(vm, args)?;
-    let read = fs::read_dir(path)
-        .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.file_name())).collect::<Result<Vec<_>, _>>());
-    let mut names = read.map_err(|error| fail(vm, args, "read the directory", &error))?;
+    let read = || -> io::Result<Vec<OsString>> {
+        fs::read_dir(&path)?.map(|entry| entry.map(|entry| entry.file_name())).collect()
+    };
+    let mut names = with_descriptors(vm, read).map_err(|error| fail(vm, args, "read the directory", &error))?;
     vm.charge(names.len())?;
     names.extend([".".into(), "..".into()]);
     names.sort();

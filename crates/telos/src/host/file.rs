@@ -2,11 +2,12 @@
 //! stream is not, and belongs to this one.
 
 use super::open::{close, descriptor, open, open_for, popen, reopen, standard, stream_of, temporary_file, with_stream};
+use super::read::{Until, read, read_line, read_lines, read_path, wait};
 use super::stream::Stream;
 use super::{Row, os_string, stat};
 use language::{ALL, Args, NONE, ONE, Outcome, Signal, TWO, Value, Vm};
 use object::Kind;
-use object::sequence::Sequence;
+use object::sequence::{SIZE_LIMIT_BYTES, Sequence};
 use std::fs::{self, OpenOptions};
 use std::io::{self, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -57,13 +58,18 @@ const TABLE: &[Row] = &[
     ("contents", NONE, contents),
     ("asBuffer", NONE, contents),
     ("readLine", NONE, |vm, args| {
-        let line = with_stream(vm, &args, "read", Stream::read_line)?;
-        line.map_or(Ok(Value::NIL), |line| bytes_value(vm, line))
+        let line = read_line(vm, &args)?;
+        Ok(line.map_or(Value::NIL, |line| buffer(vm, line)))
     }),
-    ("readLines", NONE, read_lines),
+    ("readLines", NONE, |vm, args| {
+        if stream_of(vm, args.target).is_none() {
+            open_for(vm, args, "read")?;
+        }
+        read_lines(vm, &args)
+    }),
     ("readBufferOfLength", ONE, |vm, args| {
         let bytes = read_count(vm, &args, 0)?;
-        if bytes.is_empty() { Ok(Value::NIL) } else { bytes_value(vm, bytes) }
+        Ok(if bytes.is_empty() { Value::NIL } else { buffer(vm, bytes) })
     }),
     ("readStringOfLength", ONE, |vm, args| {
         let bytes = read_count(vm, &args, 0)?;
@@ -72,7 +78,7 @@ const TABLE: &[Row] = &[
     ("readToBufferLength", TWO, read_to_buffer),
     ("at", ONE, |vm, args| {
         seek(vm, &args)?;
-        let byte = with_stream(vm, &args, "read", |stream| stream.read_bytes(1))?;
+        let byte = read(vm, &args, Until::Count(1))?;
         Ok(byte.first().map_or(Value::NIL, |&byte| Value::number(byte.into())))
     }),
     ("atPut", TWO, |vm, args| {
@@ -102,7 +108,12 @@ const TABLE: &[Row] = &[
         with_stream(vm, &args, "set the position in", |stream| stream.seek(SeekFrom::End(0)))?;
         Ok(args.target)
     }),
-    ("isAtEnd", NONE, |vm, args| with_stream(vm, &args, "read", Stream::is_at_end).map(Value::boolean)),
+    ("isAtEnd", NONE, |vm, args| {
+        if let Some(stream) = stream_of(vm, args.target) {
+            wait(vm, &args, &mut stream.borrow_mut())?;
+        }
+        with_stream(vm, &args, "read", Stream::is_at_end).map(Value::boolean)
+    }),
     ("remove", NONE, remove),
     ("moveTo", ONE, move_to),
     ("truncateToSize", ONE, truncate),
@@ -139,47 +150,27 @@ pub fn reason(error: &io::Error) -> String {
     text.split(" (os error").next().unwrap_or(&text).to_lowercase()
 }
 
-fn bytes_value(vm: &mut Vm, bytes: Vec<u8>) -> Outcome {
-    vm.reserve(bytes.len())?;
-    Ok(vm.buffer(Sequence::from_vec(bytes)))
+fn buffer(vm: &mut Vm, bytes: Vec<u8>) -> Value {
+    vm.buffer(Sequence::from_vec(bytes))
 }
 
 /// All of the file at the path; of standard input and commands, all that is left.
 fn contents(vm: &mut Vm, args: Args) -> Outcome {
     let is_stream = stream_of(vm, args.target).map(|stream| !matches!(*stream.borrow(), Stream::Disk { .. }));
-    if is_stream == Some(true) {
-        let bytes = with_stream(vm, &args, "read", |stream| stream.read_bytes(u64::MAX))?;
-        return bytes_value(vm, bytes);
-    }
-    if let Some(stream) = stream_of(vm, args.target) {
-        stream.borrow_mut().flush().map_err(|error| fail(vm, &args, "write to", &error))?;
-    }
-    let path = path_of(vm, &args)?;
-    if let Ok(metadata) = fs::metadata(&path) {
-        vm.reserve(metadata.len() as usize)?;
-    }
-    match fs::read(path) {
-        Ok(bytes) => bytes_value(vm, bytes),
-        Err(error) => Err(fail(vm, &args, "read", &error)),
-    }
-}
-
-fn read_lines(vm: &mut Vm, args: Args) -> Outcome {
-    if stream_of(vm, args.target).is_none() {
-        open_for(vm, args, "read")?;
-    }
-    let mut lines = Vec::new();
-    while let Some(line) = with_stream(vm, &args, "read", Stream::read_line)? {
-        lines.push(bytes_value(vm, line)?);
-    }
-    Ok(vm.list(lines))
+    let bytes = match is_stream {
+        Some(true) => read(vm, &args, Until::End)?,
+        Some(false) => {
+            with_stream(vm, &args, "write to", Stream::flush)?;
+            read_path(vm, &args)?
+        }
+        None => read_path(vm, &args)?,
+    };
+    Ok(buffer(vm, bytes))
 }
 
 fn read_count(vm: &mut Vm, args: &Args, index: usize) -> Result<Vec<u8>, Signal> {
     let count = args.number(vm, index)?.max(0.0) as u64;
-    // The argument may be huge where the file is small.
-    vm.reserve((count as usize).min(1 << 20))?;
-    with_stream(vm, args, "read", |stream| stream.read_bytes(count))
+    read(vm, args, Until::Count(count))
 }
 
 fn read_to_buffer(vm: &mut Vm, args: Args) -> Outcome {
@@ -189,6 +180,10 @@ fn read_to_buffer(vm: &mut Vm, args: Args) -> Outcome {
     }
     let bytes = read_count(vm, &args, 1)?;
     let count = bytes.len();
+    let size = vm.sequence_of(Value::object(buffer)).map_or(0, Sequence::size_in_bytes);
+    if size.saturating_add(count) > SIZE_LIMIT_BYTES {
+        return Err(vm.raise(format!("the buffer is full: a Sequence holds {SIZE_LIMIT_BYTES} bytes")));
+    }
     let bytes = Sequence::from_vec(bytes);
     vm.sequence_edit(Value::object(buffer), |sequence| sequence.append_seq(&bytes));
     Ok(Value::number(count as f64))

@@ -8,6 +8,7 @@ mod open;
 mod output;
 mod process;
 mod random;
+mod read;
 mod stat;
 mod stream;
 mod system;
@@ -15,6 +16,7 @@ mod system;
 pub use clock::LocalZone;
 pub use file::reason;
 pub use output::{Sink, StandardOutput};
+pub use stream::standard_input;
 
 use clap::ValueEnum;
 use language::{Eagerness, Function, Interrupt, Outcome, Value, Vm};

@@ -6,6 +6,7 @@ use super::{Shared, process};
 use language::{Args, Outcome, Signal, Value, Vm};
 use object::Foreign;
 use object::sequence::Sequence;
+use rustix::io::Errno;
 use std::any::Any;
 use std::cell::RefCell;
 use std::fs::{self, OpenOptions};
@@ -14,10 +15,17 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
 use std::rc::Rc;
 
+/// What an open File weighs: most of it is what was read ahead. The collector is told, for it closes forgotten files.
+const OPEN_BYTES: usize = 8 * 1024;
+
 /// The stream of an open File.
 struct Open(Rc<RefCell<Stream>>);
 
 impl Foreign for Open {
+    fn logical_bytes(&self) -> usize {
+        OPEN_BYTES
+    }
+
     fn as_any(&self) -> &dyn Any {
         self
     }
@@ -52,12 +60,6 @@ pub fn with_stream<R>(
     let Some(stream) = stream_of(vm, args.target) else {
         return Err(fail(vm, args, what, &io::Error::other("it is not open")));
     };
-    if matches!(*stream.borrow(), Stream::Input)
-        && let Some(shared) = vm.extra::<Shared>()
-    {
-        // Whoever types the answer must have seen the question.
-        shared.output.flush();
-    }
     let result = act(&mut stream.borrow_mut());
     result.map_err(|error| fail(vm, args, what, &error))
 }
@@ -77,7 +79,7 @@ pub fn temporary_file(vm: &mut Vm, args: Args) -> Outcome {
     options.read(true).write(true).create_new(true);
     for attempt in 0..1000 {
         let path = std::env::temp_dir().join(format!("telos-{}-{attempt}", std::process::id()));
-        match options.open(&path) {
+        match with_descriptors(vm, || options.open(&path)) {
             Ok(opened) => {
                 if let Err(error) = fs::remove_file(&path) {
                     return Err(vm.raise(format!("cannot make a temporary file: {}", reason(&error))));
@@ -110,20 +112,24 @@ pub fn open(vm: &mut Vm, args: Args) -> Outcome {
     }
     let path = path_of(vm, &args)?;
     let mode = vm.get_slot(args.target, "openMode").and_then(|mode| vm.text_of(mode)).unwrap_or_default();
-    let opened = match options_for(&mode).open(&path) {
-        // Files that nobody refers to any more are closed by the collector.
-        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::MFILE.raw_os_error()) => {
-            vm.collect();
-            options_for(&mode).open(&path)
-        }
-        opened => opened,
-    };
-    match opened {
+    match with_descriptors(vm, || options_for(&mode).open(&path)) {
         Ok(opened) => {
             attach(vm, args.target, Stream::disk(opened));
             Ok(args.target)
         }
         Err(error) => Err(fail(vm, &args, "open", &error)),
+    }
+}
+
+/// Does what needs file descriptors. If there are none left, files that nobody refers to are closed first.
+pub fn with_descriptors<R>(vm: &mut Vm, mut open: impl FnMut() -> io::Result<R>) -> io::Result<R> {
+    let exhausted = [Errno::MFILE, Errno::NFILE].map(|errno| Some(errno.raw_os_error()));
+    match open() {
+        Err(error) if exhausted.contains(&error.raw_os_error()) => {
+            vm.collect();
+            open()
+        }
+        opened => opened,
     }
 }
 
@@ -145,7 +151,8 @@ pub fn reopen(vm: &mut Vm, args: Args) -> Outcome {
     let mode = if args.count > 1 { args.value(vm, 1) } else { vm.get_slot(other, "openMode").unwrap_or(Value::NIL) };
     vm.set_slot(args.target, "openMode", mode);
     let mode = vm.text_of(mode).unwrap_or_default();
-    match options_for(&mode).open(path_of(vm, &args)?) {
+    let path = path_of(vm, &args)?;
+    match with_descriptors(vm, || options_for(&mode).open(&path)) {
         Ok(opened) => {
             *stream.borrow_mut() = Stream::disk(opened);
             attach_shared(vm, args.target, stream);
@@ -163,11 +170,11 @@ pub fn popen(vm: &mut Vm, args: Args) -> Outcome {
         vm.set_slot(args.target, "path", command);
     }
     let command = path_of(vm, &args)?.into_os_string();
-    let started = process::shell(vm, command).stdout(Stdio::piped()).spawn();
-    match started {
+    let mut shell = process::shell(vm, command);
+    match with_descriptors(vm, || shell.stdout(Stdio::piped()).spawn()) {
         Ok(mut child) => {
             let reader = child.stdout.take().map(io::BufReader::new);
-            attach(vm, args.target, Stream::Command { reader, child });
+            attach(vm, args.target, Stream::Command { reader, child: Some(child) });
             Ok(args.target)
         }
         Err(error) => Err(fail(vm, &args, "run", &error)),
@@ -177,9 +184,10 @@ pub fn popen(vm: &mut Vm, args: Args) -> Outcome {
 pub fn close(vm: &mut Vm, args: Args) -> Outcome {
     let Some(stream) = stream_of(vm, args.target) else { return Ok(args.target) };
     vm.clear_foreign(args.target);
-    let ended = stream.borrow_mut().finish();
-    match ended {
-        Ok(Some(status)) => {
+    let mut stream = stream.borrow_mut();
+    match stream.finish() {
+        Ok(Some(child)) => {
+            let status = process::wait(vm, child)?;
             let number = |number: Option<i32>| number.map_or(Value::NIL, |number| Value::number(number.into()));
             vm.set_slot(args.target, "exitStatus", number(status.code()));
             vm.set_slot(args.target, "termSignal", number(status.signal()));

@@ -1,21 +1,55 @@
 //! Processes: shell commands, and this one's number.
 
+use super::file::reason;
+use super::open::with_descriptors;
+use super::read::{Gathered, WAIT_SLICE, wait_slice};
 use super::{Row, Shared, define_table, os_string};
-use language::{Args, NONE, ONE, Outcome, Value, Vm};
+use language::{Args, Halt, NONE, ONE, Outcome, Signal, Value, Vm};
+use object::sequence::Sequence;
+use rustix::event::{PollFd, PollFlags};
+use rustix::io::Errno;
+use std::cell::RefCell;
 use std::ffi::OsString;
+use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
-use std::process::Command;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+/// What is read of a command at once.
+const CHUNK_BYTES: usize = 64 * 1024;
+
+/// The first look whether a command has ended comes after this; most are short.
+const FIRST_PAUSE: Duration = Duration::from_micros(200);
 
 pub fn install(vm: &mut Vm, granted: bool) {
     let system = vm.prototype("System");
     define_table(vm, system, TABLE, granted, "processes");
 }
 
-const TABLE: &[Row] =
-    &[("system", ONE, system), ("thisProcessPid", NONE, |_, _| Ok(Value::number(std::process::id().into())))];
+const TABLE: &[Row] = &[
+    ("system", ONE, system),
+    ("systemOutput", ONE, system_output),
+    ("thisProcessPid", NONE, |_, _| Ok(Value::number(std::process::id().into()))),
+];
+
+thread_local! {
+    /// Commands that nobody waits for any more. They may go on, but each keeps its number until it was asked how it ended.
+    static ABANDONED: RefCell<Vec<Child>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Leaves a command to itself, its File having been forgotten.
+pub fn abandon(child: Child) {
+    ABANDONED.with_borrow_mut(|abandoned| abandoned.push(child));
+    forget_ended();
+}
+
+fn forget_ended() {
+    ABANDONED.with_borrow_mut(|abandoned| abandoned.retain_mut(|child| matches!(child.try_wait(), Ok(None))));
+}
 
 /// A shell that will run the command with the variables that the program has set.
 pub fn shell(vm: &mut Vm, command: OsString) -> Command {
+    forget_ended();
     let mut shell = Command::new("/bin/sh");
     shell.arg("-c").arg(command);
     if let Some(shared) = vm.extra::<Shared>() {
@@ -25,15 +59,106 @@ pub fn shell(vm: &mut Vm, command: OsString) -> Command {
     shell
 }
 
-/// Runs a command and answers its exit status; 128 and the signal's number if a signal ended it, as shells do.
+/// Runs a command and answers its exit status.
 fn system(vm: &mut Vm, args: Args) -> Outcome {
-    let command = os_string(args.bytes(vm, 0)?);
-    let shown = command.to_string_lossy().into_owned();
-    match shell(vm, command).status() {
-        Ok(status) => {
-            let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
-            Ok(Value::number(code.unwrap_or(-1).into()))
+    let command = args.bytes(vm, 0)?;
+    let mut child = spawn(vm, command, |_| {})?;
+    let status = wait(vm, &mut child)?;
+    Ok(number(status))
+}
+
+/// Runs a command and answers a list of its exit status, its output and what it wrote to standard error.
+fn system_output(vm: &mut Vm, args: Args) -> Outcome {
+    let command = args.bytes(vm, 0)?;
+    let mut child = spawn(vm, command, |shell| {
+        shell.stdout(Stdio::piped()).stderr(Stdio::piped());
+    })?;
+    match collect_output(vm, &mut child) {
+        Ok([output, errors]) => {
+            let status = wait(vm, &mut child)?;
+            let [output, errors] = [output, errors].map(|part| vm.buffer(Sequence::from_vec(part.bytes)));
+            Ok(vm.list([number(status), output, errors]))
         }
-        Err(error) => Err(vm.raise(format!("cannot run \"{shown}\": {error}"))),
+        Err(signal) => {
+            end(&mut child);
+            Err(signal)
+        }
     }
+}
+
+fn spawn(vm: &mut Vm, command: Vec<u8>, connect: fn(&mut Command)) -> Result<Child, Signal> {
+    let command = os_string(command);
+    let shown = command.to_string_lossy().into_owned();
+    let mut shell = shell(vm, command);
+    connect(&mut shell);
+    with_descriptors(vm, || shell.spawn())
+        .map_err(|error| vm.raise(format!("cannot run \"{shown}\": {}", reason(&error))))
+}
+
+/// Both outputs of a command, until it closes them, or has ended and left them to a child of its own.
+fn collect_output(vm: &mut Vm, child: &mut Child) -> Result<[Gathered; 2], Signal> {
+    let mut gathered = [Gathered::default(), Gathered::default()];
+    let mut pipes: [Option<OwnedFd>; 2] = [child.stdout.take().map(Into::into), child.stderr.take().map(Into::into)];
+    let interrupt = vm.extra::<Shared>().map(|shared| shared.interrupt.clone()).unwrap_or_default();
+    let mut chunk = vec![0; CHUNK_BYTES];
+    while pipes.iter().any(Option::is_some) {
+        // Asked before looking: what it wrote before its end is in the pipe then.
+        let has_ended = matches!(child.try_wait(), Ok(Some(_)));
+        let open = || pipes.iter().flatten();
+        let mut descriptors: Vec<PollFd<'_>> = open().map(|pipe| PollFd::new(pipe, PollFlags::IN)).collect();
+        if wait_slice(&mut descriptors, &interrupt)? == 0 {
+            if has_ended {
+                break;
+            }
+            continue;
+        }
+        let mut is_ready = descriptors.iter().map(|each| !each.revents().is_empty()).collect::<Vec<_>>().into_iter();
+        for at in 0..pipes.len() {
+            let Some(pipe) = &pipes[at] else { continue };
+            if is_ready.next() != Some(true) {
+                continue;
+            }
+            match rustix::io::read(pipe, &mut chunk[..]) {
+                Ok(0) => pipes[at] = None,
+                Ok(count) => {
+                    let beside = gathered[1 - at].bytes.len();
+                    gathered[at].take(vm, &chunk[..count], beside)?;
+                }
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(vm.raise(format!("cannot read what the command writes: {error}"))),
+            }
+        }
+    }
+    Ok(gathered)
+}
+
+/// Waits for a command's end. A program that is stopped meanwhile takes the command with it.
+pub fn wait(vm: &mut Vm, child: &mut Child) -> Result<ExitStatus, Signal> {
+    let interrupt = vm.extra::<Shared>().map(|shared| shared.interrupt.clone()).unwrap_or_default();
+    let mut pause = FIRST_PAUSE;
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Ok(status),
+            Ok(None) if interrupt.take() => {
+                end(child);
+                return Err(Halt::Interrupted.into());
+            }
+            Ok(None) => {}
+            Err(error) => return Err(vm.raise(format!("cannot wait for the command: {}", reason(&error)))),
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(WAIT_SLICE);
+    }
+}
+
+/// Ends a command that nobody waits for any more. It may have ended by itself; then there is nothing to do.
+fn end(child: &mut Child) {
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+/// An exit status; 128 and the signal's number if a signal ended it, as shells do.
+fn number(status: ExitStatus) -> Value {
+    let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
+    Value::number(code.unwrap_or(-1).into())
 }

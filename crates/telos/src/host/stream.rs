@@ -1,13 +1,37 @@
 //! An open file, whatever is behind it: a file on disk, a standard stream or a command. Owns buffering; knows no
 //! objects.
 
-use super::StandardOutput;
+use super::{StandardOutput, process};
+use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
-use std::os::fd::AsRawFd;
-use std::process::{Child, ChildStdout, ExitStatus};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::process::{Child, ChildStdout};
+use std::rc::Rc;
 
 const PENDING_BYTES: usize = 32 * 1024;
+/// What is read at once of a file that is read as a whole.
+const WHOLE_FILE_BYTES: usize = 256 * 1024;
+
+/// Standard input, whose buffer can be looked into: the standard library's cannot.
+pub struct RawInput;
+
+impl Read for RawInput {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        Ok(rustix::io::read(rustix::stdio::stdin(), buffer)?)
+    }
+}
+
+type Input = Rc<RefCell<BufReader<RawInput>>>;
+
+thread_local! {
+    /// One for all that read from it, or one of them would keep what belongs to the next.
+    static INPUT: Input = Rc::new(RefCell::new(BufReader::new(RawInput)));
+}
+
+pub fn standard_input() -> Input {
+    INPUT.with(Rc::clone)
+}
 
 pub enum Stream {
     Disk {
@@ -18,7 +42,7 @@ pub enum Stream {
     /// The output of a command, which is waited for when this is closed.
     Command {
         reader: Option<BufReader<ChildStdout>>,
-        child: Child,
+        child: Option<Child>,
     },
     Input,
     Output(StandardOutput),
@@ -30,45 +54,36 @@ impl Stream {
         Stream::Disk { reader: BufReader::new(file), pending: Vec::new() }
     }
 
-    fn reader<R>(&mut self, read: impl FnOnce(&mut dyn BufRead) -> io::Result<R>) -> io::Result<R> {
-        self.flush()?;
+    /// For reading all of a file and nothing else.
+    pub fn whole_file(file: File) -> Stream {
+        Stream::Disk { reader: BufReader::with_capacity(WHOLE_FILE_BYTES, file), pending: Vec::new() }
+    }
+
+    /// What must become readable before `fill` can answer at once; none if it can already.
+    pub fn awaited(&self) -> Option<BorrowedFd<'_>> {
         match self {
-            Stream::Disk { reader, .. } => read(reader),
-            Stream::Command { reader: Some(reader), .. } => read(reader),
-            Stream::Input => read(&mut io::stdin().lock()),
+            Stream::Disk { reader, .. } if reader.buffer().is_empty() => Some(reader.get_ref().as_fd()),
+            Stream::Command { reader: Some(reader), .. } if reader.buffer().is_empty() => {
+                Some(reader.get_ref().as_fd())
+            }
+            Stream::Input if standard_input().borrow().buffer().is_empty() => Some(rustix::stdio::stdin()),
+            _ => None,
+        }
+    }
+
+    /// Hands out the next bytes, none at the end. `take` says how many it used.
+    pub fn next<R>(&mut self, take: impl FnOnce(&[u8]) -> (usize, R)) -> io::Result<R> {
+        match self {
+            Stream::Disk { reader, .. } => next_of(reader, take),
+            Stream::Command { reader: Some(reader), .. } => next_of(reader, take),
+            Stream::Input => next_of(&mut *standard_input().borrow_mut(), take),
             Stream::Output(_) | Stream::Error => Err(io::Error::other("it is open for writing only")),
             Stream::Command { reader: None, .. } => Err(io::Error::other("its command has ended")),
         }
     }
 
-    /// The next line without its end, or none at the end.
-    pub fn read_line(&mut self) -> io::Result<Option<Vec<u8>>> {
-        self.reader(|reader| {
-            let mut line = Vec::new();
-            if reader.read_until(b'\n', &mut line)? == 0 {
-                return Ok(None);
-            }
-            if line.last() == Some(&b'\n') {
-                line.pop();
-                if line.last() == Some(&b'\r') {
-                    line.pop();
-                }
-            }
-            Ok(Some(line))
-        })
-    }
-
-    /// At most so many bytes; fewer only at the end.
-    pub fn read_bytes(&mut self, most: u64) -> io::Result<Vec<u8>> {
-        self.reader(|reader| {
-            let mut bytes = Vec::new();
-            reader.take(most).read_to_end(&mut bytes)?;
-            Ok(bytes)
-        })
-    }
-
     pub fn is_at_end(&mut self) -> io::Result<bool> {
-        self.reader(|reader| Ok(reader.fill_buf()?.is_empty()))
+        self.next(|chunk| (0, chunk.is_empty()))
     }
 
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -122,23 +137,32 @@ impl Stream {
         }
     }
 
-    /// Waits for a command that nobody reads from any more; nothing for others.
-    pub fn finish(&mut self) -> io::Result<Option<ExitStatus>> {
+    /// The command behind a stream that nobody reads from any more; none for others.
+    pub fn finish(&mut self) -> io::Result<Option<&mut Child>> {
         self.flush()?;
         match self {
             Stream::Command { child, reader } => {
                 // A command that still writes must learn that nobody reads, or it would never end.
                 drop(reader.take());
-                child.wait().map(Some)
+                Ok(child.as_mut())
             }
             _ => Ok(None),
         }
     }
 }
 
+fn next_of<R>(reader: &mut impl BufRead, take: impl FnOnce(&[u8]) -> (usize, R)) -> io::Result<R> {
+    let (used, result) = take(reader.fill_buf()?);
+    reader.consume(used);
+    Ok(result)
+}
+
 impl Drop for Stream {
     /// A file that was never closed is written when the collector finds it; errors have nobody left to hear them.
     fn drop(&mut self) {
         let _ = self.flush();
+        if let Stream::Command { child, .. } = self {
+            child.take().into_iter().for_each(process::abandon);
+        }
     }
 }

@@ -33,7 +33,7 @@ impl Writer {
             return self.leaf();
         }
         let depth = depth - 1;
-        match self.random.below(30) {
+        match self.random.below(36) {
             0..=2 => self.leaf(),
             3..=6 => {
                 let (left, right) = (self.expression(depth), self.expression(depth));
@@ -59,6 +59,12 @@ impl Writer {
             26 => format!("try({}) ?error", self.statements(Place { depth, in_loop: false })),
             27 => format!("{} clone s", self.random.pick(&["o0", "o1"])),
             28 => self.loop_(Place { depth, in_loop: false }),
+            29 => self.closure(depth),
+            30 => self.indirect_call(depth),
+            31 => self.slot_by_name(depth),
+            32 => self.of_future(depth),
+            33 => format!("(gc; {})", self.expression(depth)),
+            34 => self.stopped(depth),
             _ => format!("({}; {})", self.expression(depth), self.expression(depth)),
         }
     }
@@ -83,6 +89,82 @@ impl Writer {
             3 => format!("(f := block({name}, {body}); f call({argument}))"),
             4 => format!("(f := method({name}, {body}); f({argument}))"),
             _ => format!("({name} := method({body}); {name})"),
+        }
+    }
+
+    /// Blocks that outlive who made them, and that others call.
+    fn closure(&mut self, depth: usize) -> String {
+        let (name, other) = (self.name(), self.name());
+        let (body, argument) = (self.expression(depth), self.expression(depth));
+        match self.random.below(8) {
+            0 => format!("(mk := method({name}, block({other}, {name} = {body})); mk({argument}) call({other}))"),
+            1 => format!("bs foreach({name}, {name} call({argument}))"),
+            2 => format!("(bs append(block({name}, {other} = {body})); bs first call({argument}))"),
+            3 => format!("(f := block({name}, {body}); f setScope(o1); f call({argument}))"),
+            4 => format!("ls sortBy(block({name}, {other}, {name} == {other})) size"),
+            5 => format!("ls clone mapInPlace({name}, {body}) size"),
+            6 => format!("ls reduce({name}, {other}, {body})"),
+            _ => format!("ls detect({name}, {body})"),
+        }
+    }
+
+    /// Calls that do not stand in the text as calls.
+    fn indirect_call(&mut self, depth: usize) -> String {
+        let (name, method) = (self.name(), self.method_name());
+        let (one, other) = (self.expression(depth), self.expression(depth));
+        match self.random.below(12) {
+            0 => format!("performWithArgList(\"{method}\", list({one}, {other}))"),
+            1 => format!("getSlot(\"{method}\") call({one}, {other})"),
+            2 => format!("o1 getSlot(\"m\") performOn({one})"),
+            3 => format!("doMessage(message({one}))"),
+            4 => format!("o0 doMessage(message({one} + s))"),
+            5 => format!("doString(\"{name} = {name} + 1; {method}({name})\")"),
+            6 => "call evalArgs size".to_string(),
+            7 => "call delegateTo(o1)".to_string(),
+            8 => "call sender doMessage(call argAt(0))".to_string(),
+            9 => format!("o2 lexicalDo(z := {one}) z"),
+            10 => format!("message({one}) clone doInContext(o1)"),
+            _ => format!("({name} := getSlot(\"{method}\"); {name}({other}))"),
+        }
+    }
+
+    /// Slots that are named by values.
+    fn slot_by_name(&mut self, depth: usize) -> String {
+        let (name, one) = (self.name(), self.expression(depth));
+        let object = self.object();
+        match self.random.below(9) {
+            0 => format!("setSlot(\"{name}\", {one})"),
+            1 => format!("updateSlot(\"{name}\", {one})"),
+            2 => format!("{object} setSlot(\"{name}\", {one})"),
+            3 => format!("({name} ::= {one})"),
+            4 => format!("(self {name} ::= {one}; set{}({one}); {name})", name.to_uppercase()),
+            5 => format!("(removeSlot(\"{name}\"); {one})"),
+            6 => format!("({object} removeSlot(\"s\"); {one})"),
+            7 => format!("({object} do({name} = {one}))"),
+            _ => format!("thisContext hasLocalSlot(\"{name}\")"),
+        }
+    }
+
+    fn of_future(&mut self, depth: usize) -> String {
+        let one = self.expression(depth);
+        match self.random.below(4) {
+            0 => format!("(fu := o1 @m({one}); fu)"),
+            1 => format!("(fu := o0 @m({one}); yield; fu + 1)"),
+            2 => format!("(fu := self @{}({one}); fu isNil)", self.method_name()),
+            _ => "(if(hasSlot(\"fu\"), fu, 3))".to_string(),
+        }
+    }
+
+    /// Stops that leave blocks, or are looked at.
+    fn stopped(&mut self, depth: usize) -> String {
+        let (name, one, other) = (self.name(), self.expression(depth), self.expression(depth));
+        let stop = self.random.pick(&["return", "break", "continue"]);
+        match self.random.below(5) {
+            0 => format!("block({name}, {stop}({one}); 5) call({other})"),
+            1 => format!("(f := block({name}, if({name}, {stop}({one})); 6); f setPassStops(true); f call({other}))"),
+            2 => format!("(stopStatus({stop}({one})) type)"),
+            3 => format!("(g := method(call relayStopStatus({stop}({one}))); g)"),
+            _ => format!("(g := method(call evalArgAt(0)); g(if({other}, {stop}({one}))))"),
         }
     }
 

@@ -67,6 +67,27 @@ const MEANINGS: &[&str] = &[
     "o1 setSlot(\"setSlot\", method(n, v, 15))",
     "o0 setSlot(\"if\", method(p, 16))",
     "o1 setSlot(\"forward\", method(call message name))",
+    "Number setSlot(\"+\", Number getSlot(\"-\"))",
+    "Number removeSlot(\"<\")",
+    "Number setSlot(\">\", 9)",
+    "Number setSlot(\"forward\", method(call message name))",
+    "Object setSlot(\"-\", method(n, 18))",
+    "Object setSlot(\"setSlot\", method(n, v, 19))",
+    "Object removeSlot(\"foreach\")",
+    "Locals setSlot(\"updateSlot\", method(n, v, 36))",
+    "Locals setSlot(\"break\", method(p, 37))",
+    "Locals setSlot(\"\", method(p, 38))",
+    "Locals setSlot(\"b\", method(39))",
+    "Locals removeSlot(\"if\")",
+    "Locals removeSlot(\"for\")",
+    "Locals removeSlot(\"updateSlot\")",
+    "Lobby setSlot(\"while\", method(p, 40))",
+    "Lobby setSlot(\"setSlot\", method(n, v, 41))",
+    "Lobby setSlot(\"list\", method(43))",
+    "List setSlot(\"append\", method(p, self))",
+    "List removeSlot(\"foreach\")",
+    "Block setSlot(\"call\", method(p, 44))",
+    "Sequence setSlot(\"..\", method(p, \"cat\"))",
 ];
 
 impl Writer {
@@ -147,17 +168,25 @@ impl Writer {
     }
 
     fn exception(&mut self, place: Place) -> String {
-        match self.random.below(4) {
+        match self.random.below(8) {
             0 => "Exception raise(\"boom\")".to_string(),
             1 => format!("try({})", self.statements(place)),
             2 => format!("e := try({}); e catch(Exception, trace(e error))", self.statements(place)),
+            3 => format!("e := try({}); if(e, e showStack)", self.statements(place)),
+            4 => format!("e := try({}); if(e, trace(e stackCalls, e caughtMessage name))", self.statements(place)),
+            5 => format!("e := try({}); e catch(Nothing, trace(1)) pass", self.statements(place)),
+            6 => format!("e := try(e := try({}); if(e, e pass)); if(e, trace(e error))", self.statements(place)),
             _ => format!("{} nowhere", self.leaf()),
         }
     }
 
     fn coroutine(&mut self, place: Place) -> String {
-        match self.random.below(5) {
+        match self.random.below(9) {
             0 => format!("coroDo({})", self.statements(place)),
+            5 => format!("coroDoLater({})", self.statements(place)),
+            6 => format!("co := coroFor({}); co resume", self.statements(place)),
+            7 => format!("co := coroFor({}; yield; {}); co resume; yield", self.statements(place), self.leaf()),
+            8 => format!("trace(o1 @m({}))", self.leaf()),
             1 | 2 => "yield".to_string(),
             3 => format!("@@{}({})", self.method_name(), self.leaf()),
             _ => format!("o1 @m({})", self.leaf()),
@@ -180,7 +209,24 @@ impl Writer {
 
     /// Something that is no longer what it was.
     pub fn change(&mut self) -> String {
-        match self.random.below(10) {
+        match self.random.below(12) {
+            10 => {
+                let (method, name) = (self.method_name(), self.name());
+                let change = self.random.pick(&[
+                    "setArgumentNames(list(\"a\", \"x\"))",
+                    "setScope(o1)",
+                    "setScope(nil)",
+                    "setPassStops(true)",
+                    "setIsActivatable(false)",
+                ]);
+                let change = if self.random.chance(40) {
+                    format!("setMessage(message({name} + 1))")
+                } else {
+                    change.to_string()
+                };
+                format!("Lobby getSlot(\"{method}\") {change}")
+            }
+            11 => self.random.pick(&["self := o1", "self = o0", "call := 5", "Lobby removeSlot(\"o1\")"]).to_string(),
             0..=3 => {
                 let message = self.message_of_method();
                 self.surgery(&message)
@@ -204,7 +250,8 @@ impl Writer {
 
     fn surgery(&mut self, message: &str) -> String {
         let (one, other) = (self.expression(1), self.expression(1));
-        match self.random.below(8) {
+        match self.random.below(9) {
+            8 => format!("{message} setNext({message})"),
             0..=2 => format!("{message} setName(\"{}\")", self.random.pick(MESSAGE_NAMES)),
             3 => format!("{message} setNext(message({one}))"),
             4 => format!("{message} setNext(nil)"),
@@ -227,4 +274,12 @@ const PROTOS: &[&str] = &[
     "o1 removeSlot(\"m\")",
     "o2 setSlot(\"s\", 6)",
     "o0 setSlot(\"t\", method(8))",
+    "o0 setProtos(list(o2, Object))",
+    "o1 removeAllProtos",
+    "o2 setProtos(list(o0, o1, Lobby))",
+    "Lobby appendProto(o1)",
+    "Locals appendProto(o2)",
+    "Number appendProto(o0)",
+    "List appendProto(o1)",
+    "o1 setIsActivatable(true)",
 ];

@@ -1,6 +1,6 @@
 //! Changing a mutable sequence in place: removing, replacing, stripping, reordering, resizing.
 
-use super::super::{ALL, Args, NONE, ONE, Row, THREE, TWO};
+use super::super::{ALL, Args, NONE, ONE, Row, THREE, TWO, refuse};
 use super::{change, change_with, changed, count, data, mutable, optional_integer, other, own, pay, size_of, unwrap};
 use crate::signal::{Outcome, Signal};
 use crate::vm::Vm;
@@ -96,9 +96,7 @@ fn done(args: &Args, result: Result<(), Signal>) -> Outcome {
 
 fn append(vm: &mut Vm, args: Args) -> Outcome {
     let handle = mutable(vm, &args)?;
-    if args.count == 0 {
-        return Err(vm.raise("requires at least one argument"));
-    }
+    args.required(vm, 0)?;
     for index in 0..args.count {
         let number = args.number(vm, index)?;
         vm.heap.sequence_edit(handle, |own| own.append_number(number));
@@ -171,9 +169,12 @@ fn replace_map(vm: &mut Vm, args: Args) -> Outcome {
     let mut pairs = Vec::with_capacity(entries.len());
     for (key, value) in entries {
         let Some(to) = vm.sequence_of(value).cloned() else {
-            let (name, type_name) = (args.name(vm), vm.type_name(value));
-            let text = format!("argument 0 to method '{name}' must be a Map with Sequence values, not '{type_name}'");
-            return Err(vm.raise(text));
+            let given = vm.described(value);
+            return Err(refuse(
+                vm,
+                &args,
+                &format!("needs a Map with Sequences for values, but one of them is {given}"),
+            ));
         };
         pairs.push((data(vm, key).clone(), to));
     }

@@ -2,7 +2,7 @@
 //! message was sent from unless another is given, and stands for the text of its value.
 
 use super::super::{Args, ONE, Row};
-use super::{data, mutable, own};
+use super::{data, mutable, own, room};
 use crate::machine::frame::{Frame, Native, Phase};
 use crate::signal::{Outcome, Signal};
 use crate::vm::Vm;
@@ -103,7 +103,7 @@ fn add(vm: &mut Vm, value: Value) -> Result<(), Signal> {
         (None, Some(text)) => {
             // The collector does not know this value: nothing may be reserved before it is taken over.
             vm.heap.sequence_edit_with(result, text, Sequence::append_seq);
-            vm.reserve(0)?;
+            room(vm, super::size_of(vm, result), 0)?;
         }
         (None, None) => {}
     }

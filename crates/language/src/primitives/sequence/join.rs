@@ -2,7 +2,7 @@
 //! for `asString`, in a frame of their own, before anything is changed.
 
 use super::super::{ALL, Args, ONE, Row, TWO};
-use super::{count, data, mutable, other, own, receiver, size_of, unwrap};
+use super::{count, data, mutable, other, own, receiver, room, size_of, unwrap};
 use crate::machine::frame::{Frame, Native, Phase};
 use crate::signal::{Outcome, Signal};
 use crate::vm::Vm;
@@ -105,7 +105,8 @@ pub fn step_ask_texts(vm: &mut Vm, text: Value) -> Outcome {
 fn clone_append_seq(vm: &mut Vm, args: Args) -> Outcome {
     let right = args.value(vm, 0);
     let handle = receiver(vm, &args)?;
-    vm.reserve(size_of(vm, handle) + vm.sequence_of(right).map_or(0, Sequence::size_in_bytes))?;
+    let more = vm.sequence_of(right).map_or(0, Sequence::size_in_bytes);
+    room(vm, 0, size_of(vm, handle) + more)?;
     let left = data(vm, handle);
     let whole = match (vm.sequence_of(right), vm.number_of(right)) {
         (Some(right), _) => left.clone_append_seq(right),
@@ -115,9 +116,7 @@ fn clone_append_seq(vm: &mut Vm, args: Args) -> Outcome {
             whole
         }
         (None, None) => {
-            let (name, type_name) = (args.name(vm), vm.type_name(right));
-            let text = format!("argument 0 to method '{name}' must be a number or string, not a '{type_name}'");
-            return Err(vm.raise(text));
+            return Err(args.wrong(vm, 0, "Sequence or Number"));
         }
     };
     Ok(vm.immutable(whole))
@@ -126,9 +125,7 @@ fn clone_append_seq(vm: &mut Vm, args: Args) -> Outcome {
 #[inline]
 fn append_seq(vm: &mut Vm, args: Args) -> Outcome {
     let handle = mutable(vm, &args)?;
-    if args.count == 0 {
-        return Err(vm.raise("requires at least one argument"));
-    }
+    args.required(vm, 0)?;
     for index in 0..args.count {
         let value = args.value(vm, index);
         match (value.as_handle(), vm.number_of(value)) {
@@ -137,7 +134,7 @@ fn append_seq(vm: &mut Vm, args: Args) -> Outcome {
                 vm.heap.sequence_edit(handle, |own| own.push_bytes(text.as_bytes()));
             }
             (Some(other), None) => {
-                vm.reserve(size_of(vm, other))?;
+                room(vm, size_of(vm, handle), size_of(vm, other))?;
                 vm.heap.sequence_edit_with(handle, other, Sequence::append_seq);
             }
             (None, None) => {}
@@ -162,6 +159,8 @@ fn text(vm: &mut Vm, args: &Args, index: usize) -> Result<Sequence, Signal> {
 fn at_insert_seq(vm: &mut Vm, args: Args) -> Outcome {
     let index = count(vm, &args, 0)?;
     let text = text(vm, &args, 1)?;
+    let handle = mutable(vm, &args)?;
+    room(vm, size_of(vm, handle), text.size_in_bytes())?;
     super::changed(vm, &args, |own| own.at_insert_seq(index, &text))
 }
 
@@ -182,7 +181,7 @@ fn with(vm: &mut Vm, args: Args) -> Outcome {
         let part = other(vm, &args, index)?;
         bytes = bytes.saturating_add(size_of(vm, part));
     }
-    vm.reserve(bytes)?;
+    room(vm, 0, bytes)?;
     let mut whole = own(vm, &args)?.clone();
     for &part in args.values(vm) {
         vm.sequence_of(part).into_iter().for_each(|part| whole.append_seq(part));

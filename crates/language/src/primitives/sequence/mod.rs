@@ -24,7 +24,7 @@ pub(super) use join::step_ask_texts;
 use super::{Args, refuse};
 use crate::signal::{Outcome, Signal};
 use crate::vm::Vm;
-use object::sequence::{Sequence, SequenceError};
+use object::sequence::{SIZE_LIMIT_BYTES, Sequence, SequenceError};
 use object::{Handle, Kind, Value, flag};
 
 pub fn install(vm: &mut Vm) {
@@ -50,6 +50,15 @@ const BYTES_PER_FUEL: usize = 16;
 
 pub(super) fn pay(vm: &mut Vm, bytes: usize) -> Result<(), Signal> {
     vm.charge(bytes / BYTES_PER_FUEL)
+}
+
+/// Asks for room for what is added to a sequence, which must not grow beyond the limit by it.
+fn room(vm: &mut Vm, held_bytes: usize, more_bytes: usize) -> Result<(), Signal> {
+    let bytes = held_bytes.saturating_add(more_bytes);
+    if bytes > SIZE_LIMIT_BYTES {
+        return Err(vm.raise(SequenceError::TooLarge { bytes, limit: SIZE_LIMIT_BYTES }.to_string()));
+    }
+    vm.reserve(more_bytes)
 }
 
 fn size_of(vm: &Vm, handle: Handle) -> usize {
@@ -96,8 +105,8 @@ fn count(vm: &mut Vm, args: &Args, index: usize) -> Result<usize, Signal> {
     match usize::try_from(number) {
         Ok(count) => Ok(count),
         Err(_) => {
-            let name = args.name(vm);
-            Err(vm.raise(format!("argument {index} to method '{name}' must not be negative, but is {number}")))
+            let name = args.full_name(vm);
+            Err(vm.raise(format!("argument {} of '{name}' must not be negative, but is {number}", index + 1)))
         }
     }
 }

@@ -134,6 +134,9 @@ fn slice(vm: &mut Vm, args: Args, cut: fn(&Sequence, i64, Option<i64>) -> Sequen
 /// About what a part costs besides its items.
 const PART_BYTES: usize = 128;
 
+/// The parts of a longer text are counted before they are made: there may be as many as bytes.
+const COUNTED_BYTES: usize = 256 * 1024;
+
 fn split(vm: &mut Vm, args: Args) -> Outcome {
     let values = args.values(vm).to_vec();
     let handles = sequences(vm, &values)?;
@@ -141,10 +144,16 @@ fn split(vm: &mut Vm, args: Args) -> Outcome {
     let bytes = size_of(vm, handle);
     pay(vm, bytes.saturating_mul(handles.len().max(1)))?;
     vm.reserve(bytes)?;
+    if bytes > COUNTED_BYTES {
+        let separators: Vec<&Sequence> = handles.iter().map(|&handle| data(vm, handle)).collect();
+        let result = data(vm, handle).split_count(&separators);
+        let count = unwrap(vm, result)?;
+        vm.reserve(count.saturating_mul(PART_BYTES))?;
+    }
     let separators: Vec<&Sequence> = handles.iter().map(|&handle| data(vm, handle)).collect();
     let result = data(vm, handle).split(&separators);
     let parts = unwrap(vm, result)?;
-    vm.reserve(parts.len() * (PART_BYTES))?;
+    vm.reserve(parts.len().saturating_mul(PART_BYTES))?;
     let parts: Vec<Value> = parts.into_iter().map(|part| vm.buffer(part)).collect();
     Ok(vm.list(parts))
 }

@@ -130,7 +130,8 @@ fn as_list(vm: &mut Vm, args: Args) -> Outcome {
         let numbers: Vec<Value> = own(vm, &args)?.numbers().map(Value::number).collect();
         return Ok(vm.list(numbers));
     }
-    vm.reserve(items * 8)?;
+    // Each is a sequence of its own before it is a symbol.
+    vm.reserve(items.saturating_mul(size_of::<Value>() + size_of::<Sequence>()))?;
     vm.charge(items)?;
     let characters = own(vm, &args)?.characters();
     let characters: Vec<Value> = characters.into_iter().map(|each| vm.immutable(each)).collect();

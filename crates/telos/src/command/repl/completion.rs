@@ -1,6 +1,6 @@
 //! Completion of slot names. Looks at slots only: pressing Tab never runs a program.
 
-use language::{Value, Vm};
+use language::Vm;
 use std::collections::BTreeMap;
 
 /// What can be completed: the visible names of everything that has a name itself.
@@ -20,7 +20,7 @@ impl Snapshot {
         for holder in [vm.core(), lobby] {
             for name in vm.own_names(holder) {
                 if let Some(value) = vm.get_slot(holder, &name)
-                    && !is_activatable(vm, value)
+                    && !vm.is_activatable(value)
                 {
                     of.insert(name, sorted(vm.visible_names(value)));
                 }
@@ -71,10 +71,6 @@ impl Snapshot {
         let likely = if name.ends_with("list") { "List" } else { "Object" };
         self.of.get(likely).map_or(&self.lobby, |names| names)
     }
-}
-
-fn is_activatable(vm: &Vm, value: Value) -> bool {
-    value.as_handle().is_some_and(|handle| vm.heap().object(handle).has(object::flag::ACTIVATABLE))
 }
 
 /// In alphabetical order, without the names that no one types.

@@ -10,7 +10,9 @@ use reedline::{
     Span, StyledText, Suggestion, ValidationResult, Validator, default_emacs_keybindings,
 };
 use std::borrow::Cow;
-use std::path::PathBuf;
+use std::fs::{OpenOptions, Permissions};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 const HISTORY_LINES: usize = 10_000;
@@ -37,10 +39,23 @@ pub fn editor(snapshot: Arc<Mutex<Snapshot>>, is_colored: bool) -> Reedline {
         editor = editor.with_highlighter(Box::new(Colors)).with_hinter(Box::new(hinter));
     }
     // Without a place to keep it, history lasts as long as the dialogue.
-    match history_path().and_then(|path| FileBackedHistory::with_file(HISTORY_LINES, path).ok()) {
+    match history_path()
+        .filter(|path| is_private(path))
+        .and_then(|path| FileBackedHistory::with_file(HISTORY_LINES, path).ok())
+    {
         Some(history) => editor.with_history(Box::new(history)),
         None => editor,
     }
+}
+
+/// Makes the history a file that nobody else reads: what was typed may hold a secret.
+fn is_private(path: &Path) -> bool {
+    let make = || -> std::io::Result<()> {
+        std::fs::create_dir_all(path.parent().unwrap_or(path))?;
+        let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path)?;
+        file.set_permissions(Permissions::from_mode(0o600))
+    };
+    make().is_ok()
 }
 
 /// `$XDG_STATE_HOME/telos/history`, which is in `~/.local/state` unless said otherwise.
@@ -125,5 +140,21 @@ impl Prompt for IoPrompt {
 
     fn render_prompt_history_search_indicator(&self, search: PromptHistorySearch) -> Cow<'_, str> {
         Cow::Owned(format!("(search: {}) ", search.term))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The history was readable by everybody on the machine.
+    #[test]
+    fn nobody_else_reads_the_history() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("telos/history");
+        assert!(is_private(&path));
+        std::fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+        assert!(is_private(&path));
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     }
 }

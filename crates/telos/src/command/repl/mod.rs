@@ -4,7 +4,7 @@ mod completion;
 mod editor;
 mod help;
 
-use super::end;
+use super::{advise, end};
 use crate::host::Sink;
 use crate::options::{Color, MachineOptions};
 use crate::report;
@@ -21,8 +21,9 @@ use std::sync::{Arc, Mutex};
 
 /// Explore the language in a dialogue
 ///
-/// Type `help` for help and `exit` to leave. Limits hold for each input anew. When standard input is no terminal, lines
-/// are read from it without a prompt.
+/// Type `help` for help and `exit` to leave. The value of each input is shown, text in quotes. Limits hold for each
+/// input anew. When standard input is no terminal, lines are read from it without a prompt; the exit code is that of
+/// the last input that failed, if one did.
 #[derive(Args, Debug)]
 pub struct Repl {
     #[command(flatten)]
@@ -31,11 +32,15 @@ pub struct Repl {
 
 impl Repl {
     pub fn run(self, color: Color) -> anyhow::Result<ExitCode> {
-        let mut dialogue = Dialogue { session: Session::new(&self.machine, Sink::Standard), color, count: 0 };
+        let session = Session::new(&self.machine, Sink::Standard);
+        let mut dialogue = Dialogue { session, color, count: 0, failed: None };
         stop_on_ctrl_c(&dialogue.session, false);
         let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
         let result = if is_terminal { dialogue.edited()? } else { dialogue.plain()? };
-        Ok(end(dialogue.session, result, color))
+        let (is_over, failed) = (result.is_ok(), dialogue.failed);
+        let code = end(dialogue.session, result, color);
+        // Whoever types sees what failed; a script looks at the exit code.
+        Ok(if is_over && !is_terminal { failed.map_or(code, ExitCode::from) } else { code })
     }
 }
 
@@ -44,6 +49,8 @@ struct Dialogue {
     color: Color,
     /// How many inputs there were; each has a label of its own, so that an old one's source is still known.
     count: usize,
+    /// The exit code of the last input that failed.
+    failed: Option<u8>,
 }
 
 /// The dialogue goes on, or it ended like this.
@@ -78,7 +85,7 @@ impl Dialogue {
         let mut line = Vec::new();
         loop {
             line.clear();
-            let is_at_end = std::io::stdin().lock().read_until(b'\n', &mut line)? == 0;
+            let is_at_end = crate::host::standard_input().borrow_mut().read_until(b'\n', &mut line)? == 0;
             input.push_str(&String::from_utf8_lossy(&line));
             if !is_at_end && is_complete(&input) == Completeness::NeedsMore {
                 continue;
@@ -100,7 +107,8 @@ impl Dialogue {
             ["exit" | "quit"] => return Err(Ok(())),
             // A program may have a slot of that name.
             ["help", ref asked @ ..] if !self.has_slot("help") => {
-                self.say(&help::text(asked));
+                let text = help::text(&mut self.session.vm, asked);
+                self.say(&text);
                 return Ok(());
             }
             _ => {}
@@ -110,7 +118,7 @@ impl Dialogue {
         let label = format!("input {}", self.count);
         let result = self.session.evaluate(input, &label).and_then(|value| {
             self.session.vm.retain(value);
-            let text = self.session.text_of(value);
+            let text = self.session.shown(value);
             self.session.vm.release(value);
             text
         });
@@ -123,9 +131,11 @@ impl Dialogue {
                 if matches!(failure, Failure::Program(Error::Halted(Halt::Interrupted))) && self.color.on_stdout() {
                     self.say("");
                 }
+                self.failed = Some(failure.exit_code());
                 report::show(&mut self.session, &failure, self.color);
             }
         }
+        advise(&mut self.session, input, self.color);
         Ok(())
     }
 

@@ -1,0 +1,98 @@
+//! The README keeps its word: its programs are written to files and its commands run, in order, as a reader would.
+//!
+//! - ```` ```io ```` is a program that begins with `# name.io`
+//! - ```` ```sh ```` lines that begin with `telos` are run; `# → text` is what they print, `# exit code N` how they end
+//! - ```` ```text ```` is what the program before it prints, on whichever stream
+//!
+//! Its Rust is tested with the `language` crate's documentation.
+
+mod launch;
+
+use launch::{command, write};
+use std::path::Path;
+use std::process::Command;
+use tempfile::tempdir;
+
+const README: &str = include_str!("../../../README.md");
+
+/// The fenced blocks of a document: language and text.
+fn blocks(document: &str) -> Vec<(&str, String)> {
+    let mut blocks = Vec::new();
+    let mut lines = document.lines();
+    while let Some(line) = lines.next() {
+        if let Some(language) = line.strip_prefix("```") {
+            let text: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+            blocks.push((language, text.join("\n") + "\n"));
+        }
+    }
+    blocks
+}
+
+/// Runs a line of a shell with our binary first on the path.
+fn shell(directory: &Path, line: &str) -> (Option<i32>, String) {
+    let binary = Path::new(env!("CARGO_BIN_EXE_telos")).parent().expect("the binary is in a directory");
+    let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap_or_default());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", line]).current_dir(directory).env("PATH", path);
+    let ended = shell.output().expect("there is a shell");
+    (ended.status.code(), String::from_utf8_lossy(&ended.stdout).into_owned())
+}
+
+fn check_line(directory: &Path, line: &str) {
+    let (code, output) = shell(directory, line);
+    let comment = line.rsplit_once("# ").map_or("", |(_, comment)| comment);
+    let wanted: i32 = comment.strip_prefix("exit code ").map_or(0, |code| code.parse().expect("a number"));
+    assert_eq!(code, Some(wanted), "{line}\n{output}");
+    if let Some(text) = comment.strip_prefix("→ ") {
+        assert_eq!(output.trim_end(), text, "{line}");
+    }
+}
+
+#[test]
+fn every_command_and_program_does_what_is_shown() {
+    let directory = tempdir().unwrap();
+    let mut program = None;
+    let (mut commands, mut outputs) = (0, 0);
+    for (language, text) in blocks(README) {
+        match language {
+            "io" => {
+                let name = text.lines().next().and_then(|line| line.strip_prefix("# ")).expect("a name").to_string();
+                write(directory.path(), &name, &text);
+                program = Some(name);
+            }
+            "text" => {
+                let name = program.as_deref().expect("a program before its output");
+                let ended = command(directory.path(), &["run", name]).output().expect("the binary starts");
+                let printed = [ended.stdout, ended.stderr].concat();
+                assert_eq!(String::from_utf8_lossy(&printed), text, "{name}");
+                outputs += 1;
+            }
+            "sh" => {
+                for line in text.lines().filter(|line| line.starts_with("telos ")) {
+                    check_line(directory.path(), line);
+                    commands += 1;
+                }
+            }
+            "rust" => {}
+            other => panic!("nobody checks the README's blocks of {other}"),
+        }
+    }
+    assert!(commands >= 7 && outputs >= 2, "the README has lost its examples: {commands} {outputs}");
+}
+
+/// The table for those who come from elsewhere: what it advises works, what it warns of does not.
+#[test]
+fn what_io_says_instead_works() {
+    for (expression, value) in [
+        ("\"a\" .. 1", "a1\n"),
+        ("b := 1; (\"a\" .. b) println", "a1\n"),
+        ("x := 2; \"#{x} apples\" interpolate", "2 apples\n"),
+        ("a := list(1, 2); a atPut(0, 5); a at(0)", "5\n"),
+        ("Map with(\"a\", 1) at(\"a\")", "1\n"),
+        ("x := 2; if(x > 1, \"yes\", if(x > 0, \"so\", \"no\"))", "yes\n"),
+        ("if(false) then(1 println) elseif(true) then(2 println) else(3 println)", "2\n"),
+        ("f := method(x, x * 2); getSlot(\"f\") type", "Block\n"),
+    ] {
+        assert_eq!(launch::eval(expression).ok(), value, "{expression}");
+    }
+}
