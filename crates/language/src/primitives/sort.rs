@@ -95,7 +95,7 @@ fn merge(vm: &mut Vm, values: &mut [Value], middle: usize, spare: &mut Vec<Value
     let (mut left, mut right) = (0, middle);
     while left < middle && right < values.len() {
         let to = left + right - middle;
-        if to % LOOK_ITEMS == 0 {
+        if to.is_multiple_of(LOOK_ITEMS) {
             vm.check_interrupt()?;
         }
         if vm.compare(spare[left], values[right])?.is_le() {
