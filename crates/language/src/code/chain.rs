@@ -57,11 +57,12 @@ impl Compiler<'_> {
             }
             let next = message::next(self.heap(), message);
             let next_sends = next.filter(|&next| message::name(self.heap(), next) != self.vm.names.semicolon);
-            if next.is_some()
-                && next_sends.is_none()
-                && next.and_then(|next| message::next(self.heap(), next)).is_none()
-            {
-                return self.leave();
+            // So does one that ends here; semicolons in a row are the tree's business, too.
+            if next.is_some() && next_sends.is_none() {
+                let after = next.and_then(|next| message::next(self.heap(), next));
+                if after.is_none_or(|after| message::name(self.heap(), after) == self.vm.names.semicolon) {
+                    return self.leave();
+                }
             }
             self.note(message);
             self.messages.extend(next.filter(|_| next_sends.is_none()));

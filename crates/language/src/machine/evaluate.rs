@@ -74,6 +74,15 @@ impl Vm {
         Ok(())
     }
 
+    /// Semicolons cost nothing, but for those in a row: a program can make one follow itself.
+    #[inline(always)]
+    fn charge_semicolon(&mut self, message: Handle) -> Result<(), Signal> {
+        match message::next(&self.heap, message) {
+            Some(next) if message::name(&self.heap, next) == self.names.semicolon => self.charge_message(),
+            _ => Ok(()),
+        }
+    }
+
     /// Collects if it is time to. Only between messages: a primitive's values are not known to the collector.
     #[inline(always)]
     pub(crate) fn safepoint(&mut self) -> Result<(), Signal> {
@@ -127,6 +136,7 @@ impl Vm {
                 self.charge_message()?;
                 literal
             } else if message::name(&self.heap, message) == self.names.semicolon {
+                self.charge_semicolon(message)?;
                 self.top().start
             } else {
                 self.charge_message()?;

@@ -112,6 +112,9 @@ pub const SNIPPETS: &[&str] = &[
      n := method(p s = f); f := method(p removeAllProtos; trace(6)); trace(n, p s); e := try(n); trace(e error)",
     // A loop that is evaluated in an object took break and continue for what they were at first.
     "break := method(7); e := try(for(i, 1, 3, r := break; trace(i, r))); m := method(Locals setSlot(\"continue\", 8); call; for(i, 1, 2, trace(continue))); m",
+    // A semicolon that follows itself never came to an end, at no cost.
+    "m := method(x; y); s := getSlot(\"m\") message next; s setNext(s); x := 1; m",
+    "m := method(x; y); s := getSlot(\"m\") message next; s setNext(message(;) setNext(message(z))); x := 1; z := 3; trace(m, m)",
     // The compiler did not come to an end with a message that follows itself.
     "m := method(x, x + 1); getSlot(\"m\") message next setNext(getSlot(\"m\") message next); n := method(method(1 + 2)); m(1)",
     "b := message(a + 1); b next setNext(b next); a := 1; e := try(for(i, 1, 3, doMessage(b))); trace(e error)",
