@@ -37,7 +37,7 @@ impl Creation {
     pub fn object(&self, change: ChangeId) -> ObjectId {
         match &self.under {
             None => ObjectId::minted(change),
-            Some((parent, field)) => ObjectId::derived(*parent, field, self.kind),
+            Some((parent, field)) => ObjectId::derived(*parent, field, self.kind, &self.protos),
         }
     }
 

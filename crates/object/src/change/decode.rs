@@ -159,13 +159,13 @@ impl<'b> Decoder<'b> {
         if head & body::IS_UNDER != 0 {
             creation.under = Some((self.far()?, self.under()?));
         }
-        self.object = creation.object(self.next);
         if head & body::HAS_FLAGS != 0 {
             creation.flags = self.reader.small("flags")?;
         }
         for _ in 0..self.reader.count()? {
             creation.protos.push(self.far()?);
         }
+        self.object = creation.object(self.next);
         for _ in 0..self.reader.count()? {
             creation.slots.push((self.name()?, self.datum()?));
         }

@@ -17,7 +17,7 @@ pub struct ChangeId {
 }
 
 /// One object: the id of the change that made it, or, for a container that several forks may make under the same key,
-/// a fingerprint of parent, key and kind, so that all of them make the same one.
+/// a fingerprint of parent, key, kind and protos, so that all of them make the same one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectId {
     high: u64,
@@ -45,12 +45,13 @@ impl ObjectId {
         ObjectId { high: by.actor.0, low: by.seq }
     }
 
-    /// The container of this kind in this place of its parent.
-    pub fn derived(parent: ObjectId, field: &Field, kind: u32) -> ObjectId {
+    /// The container of this kind and these protos in this place of its parent.
+    pub fn derived(parent: ObjectId, field: &Field, kind: u32, protos: &[ObjectId]) -> ObjectId {
         let mut bytes = Vec::with_capacity(64);
         bytes.extend(parent.to_bytes());
         bytes.extend(kind.to_le_bytes());
         field.write_canonical(&mut bytes);
+        protos.iter().for_each(|proto| bytes.extend(proto.to_bytes()));
         let mut hasher = SipHasher24::new_with_key(FINGERPRINT_KEY);
         hasher.write(&bytes);
         let hash = hasher.finish128();
@@ -131,11 +132,11 @@ mod tests {
     #[test]
     fn a_fingerprint_never_changes() {
         let parent = ObjectId::minted(ChangeId::new(ActorId(1), 7));
-        let id = ObjectId::derived(parent, &Field::Entry(Datum::text("k")), 4);
+        let id = ObjectId::derived(parent, &Field::Entry(Datum::text("k")), 4, &[]);
         assert!(id.is_derived() && id.minted_by().is_none());
         assert_eq!(id.to_string(), FINGERPRINT);
-        assert_ne!(id, ObjectId::derived(parent, &Field::Slot("k".into()), 4));
-        assert_ne!(id, ObjectId::derived(parent, &Field::Entry(Datum::text("k")), 3));
+        assert_ne!(id, ObjectId::derived(parent, &Field::Slot("k".into()), 4, &[]));
+        assert_ne!(id, ObjectId::derived(parent, &Field::Entry(Datum::text("k")), 3, &[]));
     }
 
     const FINGERPRINT: &str = "da459236b9b00d81492ad51f7ea6084e";

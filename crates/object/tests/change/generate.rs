@@ -20,7 +20,7 @@ pub fn any_object() -> impl Strategy<Value = ObjectId> {
     prop_oneof![
         6 => any_change_id().prop_map(ObjectId::minted),
         1 => (any_change_id(), any_name()).prop_map(|(by, name)| {
-            ObjectId::derived(ObjectId::minted(by), &Field::Slot(name), 3)
+            ObjectId::derived(ObjectId::minted(by), &Field::Slot(name), 3, &[])
         }),
     ]
 }
