@@ -2,7 +2,7 @@
 
 use super::datum::{Datum, Text};
 use super::id::{ChangeId, ObjectId};
-use super::operation::{Field, Run};
+use super::operation::{Field, Line, Operation, Run};
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Creation {
@@ -61,5 +61,86 @@ impl Creation {
                 key.references(visit);
             }
         }
+    }
+
+    /// What the new object has in a field.
+    pub fn field(&self, field: &Field) -> Datum {
+        let found = match (field, &self.body) {
+            (Field::Slot(name), _) => self.slots.iter().rfind(|(other, _)| other == name).map(|(_, value)| value),
+            (Field::Entry(key), Body::Map(entries)) => {
+                entries.iter().rfind(|(other, _)| other == key).map(|(_, value)| value)
+            }
+            (Field::Data, Body::Data(data)) => Some(data),
+            (Field::Flags, _) if self.flags != 0 => return Datum::number(f64::from(self.flags)),
+            _ => None,
+        };
+        found.cloned().unwrap_or_default()
+    }
+
+    /// What the new object has in a line.
+    pub fn run(&self, line: Line) -> Run {
+        match (line, &self.body) {
+            (Line::Protos, _) => Run::items(self.protos.iter().map(|proto| Datum::Object(*proto))),
+            (Line::Items, Body::Elements(run @ Run::Items(_)))
+            | (Line::Units, Body::Elements(run @ Run::Units { .. })) => run.clone(),
+            (Line::Items, _) => Run::items([]),
+            (Line::Units, _) => Run::bytes(&[]),
+        }
+    }
+
+    /// How often the new set or bag has a member.
+    pub fn occurrences(&self, member: &Datum) -> u64 {
+        let Body::Members(members) = &self.body else { return 0 };
+        members.iter().filter(|(other, _)| other == member).map(|(_, count)| *count).fold(0, u64::saturating_add)
+    }
+
+    /// The same object before anything was put into it.
+    pub fn shell(&self) -> Creation {
+        let body = match &self.body {
+            Body::Nothing | Body::Data(_) => Body::Nothing,
+            Body::Elements(Run::Items(_)) => Body::Elements(Run::items([])),
+            Body::Elements(Run::Units { width, .. }) => Body::Elements(Run::Units { width: *width, bytes: [].into() }),
+            Body::Map(_) => Body::Map(Vec::new()),
+            Body::Counters(_) => Body::Counters(Vec::new()),
+            Body::Members(_) => Body::Members(Vec::new()),
+        };
+        Creation {
+            flags: 0,
+            slots: Vec::new(),
+            body,
+            protos: self.protos.clone(),
+            under: self.under.clone(),
+            kind: self.kind,
+        }
+    }
+
+    /// What fills the shell, step by step.
+    pub fn steps(&self) -> Vec<Operation> {
+        let put = |field, value: &Datum| Operation::Put { field, value: value.clone() };
+        let mut steps: Vec<Operation> =
+            self.slots.iter().map(|(name, value)| put(Field::Slot(name.clone()), value)).collect();
+        if self.flags != 0 {
+            steps.push(put(Field::Flags, &Datum::number(f64::from(self.flags))));
+        }
+        match &self.body {
+            Body::Nothing => {}
+            Body::Data(data) => steps.push(put(Field::Data, data)),
+            Body::Elements(run) => {
+                let line = if matches!(run, Run::Items(_)) { Line::Items } else { Line::Units };
+                steps.push(Operation::Insert { line, index: 0, run: run.clone() });
+            }
+            Body::Map(entries) => {
+                steps.extend(entries.iter().map(|(key, value)| put(Field::Entry(key.clone()), value)));
+            }
+            Body::Counters(counters) => {
+                steps.extend(counters.iter().map(|(key, delta)| Operation::Count { key: key.clone(), delta: *delta }));
+            }
+            Body::Members(members) => {
+                steps.extend(
+                    members.iter().map(|(member, count)| Operation::Add { member: member.clone(), count: *count }),
+                );
+            }
+        }
+        steps
     }
 }
