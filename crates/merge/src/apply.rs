@@ -300,11 +300,12 @@ impl<'l, R: Rest> Application<'l, R> {
         result
     }
 
-    /// Only the view of a fork can differ from the live image in what is left out of its protos.
+    /// What the live image left out of the protos when the author forked. Of its own cycles it saw all.
     fn suppressed_in_view(&self, (object, line): (ObjectId, Line)) -> BTreeSet<Element> {
         match (line, &self.fork) {
             (Line::Protos, Some(_)) => {
-                self.ledger.suppressed(&self.view, &self.rest).remove(&object).unwrap_or_default()
+                let at_fork = View::at(self.view.order);
+                self.ledger.suppressed(&at_fork, &self.rest).remove(&object).unwrap_or_default()
             }
             (Line::Protos, None) => {
                 self.ledger.lines.get(&(object, line)).map(|line| line.suppressed.clone()).unwrap_or_default()

@@ -67,13 +67,11 @@ impl Members {
         alive.fold(0, u64::saturating_add)
     }
 
-    /// How many occurrences nobody would have taken but this change.
-    pub fn taken_only_by(&self, change: ChangeId) -> u64 {
-        let each = self
-            .additions
-            .iter()
-            .map(|addition| addition.removed(|_| true) - addition.removed(|stamp| stamp.id != change));
-        each.fold(0, u64::saturating_add)
+    /// How many occurrences that others put in were taken by these changes alone.
+    pub fn taken_only_by(&self, is_theirs: impl Fn(&Stamp) -> bool) -> u64 {
+        let others = self.additions.iter().filter(|addition| !addition.stamp.as_ref().is_some_and(&is_theirs));
+        let taken = others.map(|addition| addition.removed(|_| true) - addition.removed(|stamp| !is_theirs(stamp)));
+        taken.fold(0, u64::saturating_add)
     }
 
     pub fn is_newer_than(&self, order: u64) -> bool {

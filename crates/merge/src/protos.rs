@@ -26,7 +26,7 @@ impl Ledger {
         rest: &Fresh<'_, R>,
     ) -> BTreeMap<ObjectId, BTreeSet<Element>> {
         let mut pending = self.new_edges(view);
-        pending.sort_by_key(|edge| std::cmp::Reverse(edge.stamp.strength()));
+        pending.sort_by_key(|edge| std::cmp::Reverse((edge.stamp.strength(), edge.from, edge.element)));
         let mut graph = Graph { ledger: self, view, rest, accepted: Vec::new() };
         let mut suppressed: BTreeMap<ObjectId, BTreeSet<Element>> = BTreeMap::new();
         while !pending.is_empty() {

@@ -40,6 +40,8 @@ impl Ledger {
     pub fn commit(&mut self, changes: &[Change], rest: &impl Rest) -> Result<(), Refusal> {
         let Some(last) = changes.last() else { return Ok(()) };
         if self.open_forks().next().is_none() {
+            // What is still here is older than this, and would be wrong after it.
+            self.compact();
             self.order += 1;
             self.admitted.insert(self.live, last.id.seq);
             return Ok(());

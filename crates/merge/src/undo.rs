@@ -3,9 +3,9 @@
 
 use crate::integrate::Author;
 use crate::ledger::Ledger;
-use crate::line::{Element, Sequence, Source};
+use crate::line::{Element, Sequence, Source, Values};
 use crate::register::Register;
-use crate::stamp::{Stamp, View};
+use crate::stamp::{Policy, Stamp, View};
 use object::change::*;
 
 impl Ledger {
@@ -61,9 +61,10 @@ impl Undo<'_> {
             }
             Operation::Remove { member, .. } => {
                 let members = self.ledger.members.get(&(object, member.clone()));
-                let count = members.map_or(0, |members| members.taken_only_by(change.id));
-                if count > 0 {
-                    self.push(object, Operation::Add { member: member.clone(), count }, Preds::Seen);
+                let count = members.map_or(0, |members| members.taken_only_by(|stamp| self.is_undone(stamp)));
+                let operation = Operation::Add { member: member.clone(), count };
+                if count > 0 && !self.changes.iter().any(|done| done.object == object && done.operation == operation) {
+                    self.push(object, operation, Preds::Seen);
                 }
             }
             _ => {}
@@ -98,61 +99,76 @@ impl Undo<'_> {
         }
     }
 
+    /// Values first, while indexes are what they are; then what came and went; then what was moved.
     fn line(&mut self, place: (ObjectId, Line), sequence: &Sequence) {
-        let mut sequence = sequence.clone();
-        self.moves(place, &mut sequence);
-        self.elements(place, &sequence);
-    }
-
-    /// Moves back what still stands where it was moved to, one after the other.
-    fn moves(&mut self, (object, line): (ObjectId, Line), sequence: &mut Sequence) {
-        let is_mine =
-            |register: &Register<Option<ChangeId>>| register.shown().is_some_and(|change| self.find(change).is_some());
-        let moved: Vec<Element> =
-            sequence.positions.iter().filter(|(_, register)| is_mine(register)).map(|(element, _)| *element).collect();
-        for element in moved {
-            let before = *sequence.positions[&element].shown_without(|stamp| self.is_undone(stamp));
-            let home = before.map_or(element, |change| Element { source: Source::Change(change), offset: 0 });
-            let (Some(from), Some((at, _))) = (sequence.live_index(element), sequence.locate_any(home)) else {
-                continue;
-            };
-            let index = sequence.index_of(at, &View::all(), &sequence.suppressed);
-            let to = if index > from { index - 1 } else { index };
-            self.push(object, Operation::Move { line, from, to }, Preds::Seen);
-            let id = ChangeId::new(self.actor, self.changes.len() as u64);
-            let stamp = Stamp { id, order: u64::MAX, time: self.time, policy: None };
-            let suppressed = sequence.suppressed.clone();
-            let author = Author { stamp, view: &View::all(), suppressed: &suppressed };
-            let done = sequence.move_to(&author, from, to, |_, _, _| None);
-            done.expect("the indexes were just found");
-        }
-    }
-
-    /// From the end, so that indexes before it stay what they are.
-    fn elements(&mut self, (object, line): (ObjectId, Line), sequence: &Sequence) {
         let all = View::all();
-        for at in (0..sequence.pieces.len()).rev() {
+        for at in (0..sequence.pieces.len()).filter(|at| sequence.shows(*at, &all, &sequence.suppressed)) {
+            self.settings(place.0, sequence, at, sequence.index_of(at, &all, &sequence.suppressed));
+        }
+        let mut sequence = sequence.clone();
+        self.elements(place, &mut sequence);
+        self.moves(place, &mut sequence);
+    }
+
+    /// Takes out what was put in, and puts in again what nobody else took out.
+    fn elements(&mut self, (object, line): (ObjectId, Line), sequence: &mut Sequence) {
+        let all = View::all();
+        let firsts: Vec<Element> = sequence.pieces.iter().map(|piece| piece.element(0)).collect();
+        for first in firsts {
+            let (at, _) = sequence.locate_any(first).expect("no piece is ever lost");
             let piece = &sequence.pieces[at];
+            let home = piece.moved.and_then(|element| sequence.locate(element)).map_or(at, |(home, _)| home);
+            let is_mine = sequence.pieces[home].stamp.is_some_and(|stamp| self.is_undone(&stamp));
+            let only_mine = !piece.deleted.is_empty() && piece.deleted.iter().all(|stamp| self.is_undone(stamp));
             let index = sequence.index_of(at, &all, &sequence.suppressed);
             let is_shown = sequence.shows(at, &all, &sequence.suppressed);
-            let home = piece
-                .moved
-                .and_then(|element| sequence.locate(element))
-                .map_or(piece, |(home, _)| &sequence.pieces[home]);
-            let is_mine = home.stamp.is_some_and(|stamp| self.is_undone(&stamp));
-            let only_mine = !piece.deleted.is_empty() && piece.deleted.iter().all(|stamp| self.is_undone(stamp));
             if is_shown && is_mine {
-                self.push(object, Operation::Delete { line, index, count: piece.count }, Preds::Seen);
+                let operation = Operation::Delete { line, index, count: piece.count };
+                self.rehearse(object, operation, sequence);
             } else if !is_shown
                 && !is_mine
                 && only_mine
                 && let Some(values) = &piece.values
             {
-                self.push(object, Operation::Insert { line, index, run: values.to_run() }, Preds::Seen);
-            } else if is_shown {
-                self.settings(object, sequence, at, index);
+                let operation = Operation::Insert { line, index, run: values.to_run() };
+                self.rehearse(object, operation, sequence);
             }
         }
+    }
+
+    /// Moves back what still stands where it was moved to, one after the other.
+    fn moves(&mut self, (object, line): (ObjectId, Line), sequence: &mut Sequence) {
+        let is_mine = |register: &Register<Option<ChangeId>>| {
+            register.shown().is_some_and(|change| self.find(change).is_some())
+        };
+        let moved: Vec<Element> =
+            sequence.positions.iter().filter(|(_, register)| is_mine(register)).map(|(element, _)| *element).collect();
+        for element in moved {
+            let before = *sequence.positions[&element].shown_without(|stamp| self.is_undone(stamp));
+            let home = before.map_or(element, |change| Element { source: Source::Change(change), offset: 0 });
+            let (Some(from), Some((at, _))) = (sequence.live_index(element), sequence.locate_any(home)) else { continue };
+            let index = sequence.index_of(at, &View::all(), &sequence.suppressed);
+            let to = if index > from { index - 1 } else { index };
+            self.rehearse(object, Operation::Move { line, from, to }, sequence);
+        }
+    }
+
+    /// Adds the operation, and does it to the line as its author will see it.
+    fn rehearse(&mut self, object: ObjectId, operation: Operation, sequence: &mut Sequence) {
+        let id = ChangeId::new(self.actor, self.changes.len() as u64 + 1);
+        let stamp = Stamp { id, order: u64::MAX, time: self.time, policy: Some(Policy::ForkWins) };
+        let (view, suppressed) = (View::all(), sequence.suppressed.clone());
+        let author = Author { stamp, view: &view, suppressed: &suppressed };
+        let done = match &operation {
+            Operation::Insert { index, run, .. } => {
+                sequence.insert(&author, *index, Values::from(run), run.len() as u64)
+            }
+            Operation::Delete { index, count, .. } => sequence.delete(&author, *index, *count, |_, _| None),
+            Operation::Move { from, to, .. } => sequence.move_to(&author, *from, *to, |_, _, _| None),
+            _ => Ok(()),
+        };
+        done.expect("indexes were taken from the line itself");
+        self.push(object, operation, Preds::Seen);
     }
 
     fn settings(&mut self, object: ObjectId, sequence: &Sequence, at: usize, index: u64) {

@@ -9,6 +9,8 @@ pub const LIVE: ActorId = ActorId(1);
 pub struct Lab {
     pub ledger: Ledger,
     pub image: Image,
+    /// What live has done.
+    pub done: Vec<Change>,
     seq: u64,
     now: u64,
 }
@@ -23,7 +25,15 @@ pub struct Dream {
 
 impl Lab {
     pub fn new() -> Lab {
-        Lab { ledger: Ledger::new(LIVE, 7), image: Image::default(), seq: 0, now: 1000 }
+        Lab::with_seed(7)
+    }
+
+    pub fn with_seed(seed: u64) -> Lab {
+        Lab { ledger: Ledger::new(LIVE, seed), image: Image::default(), done: Vec::new(), seq: 0, now: 1000 }
+    }
+
+    pub fn next_id(&self) -> ChangeId {
+        ChangeId::new(LIVE, self.seq + 1)
     }
 
     pub fn next_time(&mut self) -> Time {
@@ -37,7 +47,8 @@ impl Lab {
         self.seq += 1;
         let change = Change::new(ChangeId::new(LIVE, self.seq), time, object, operation);
         self.ledger.commit(std::slice::from_ref(&change), &self.image).expect("live keeps to the rules");
-        self.image.commit(&[change]);
+        self.image.commit(std::slice::from_ref(&change));
+        self.done.push(change);
     }
 
     pub fn create(&mut self, creation: Creation) -> ObjectId {
