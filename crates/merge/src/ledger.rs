@@ -58,7 +58,7 @@ impl Ledger {
 
     /// Opens a fork of the image as it is now.
     pub fn fork(&mut self, actor: ActorId, time: Time, policy: Policy) -> Result<(), Refusal> {
-        let view = View { actor, order: self.order, parents: Vec::new() };
+        let view = View { actor, order: self.order, parents: Vec::new(), without: None };
         self.open(view, time, policy)
     }
 
@@ -74,7 +74,7 @@ impl Ledger {
         let outer = self.forks.get(&parent).ok_or(Refusal::UnknownFork(parent))?;
         let mut parents = outer.view.parents.clone();
         parents.push((parent, seq));
-        let view = View { actor, order: outer.view.order, parents };
+        let view = View { actor, order: outer.view.order, parents, without: None };
         self.open(view, time, policy)
     }
 

@@ -290,7 +290,7 @@ impl Sequence {
             match (was, is) {
                 (true, false) => push_delete(&mut outcome.effects, object, line, index, count),
                 (false, true) => {
-                    let run = self.run(at);
+                    let run = self.run(at, |register| register.shown().clone());
                     outcome.effects.push(Effect { object, operation: Operation::Insert { line, index, run } });
                 }
                 (true, true) => self.push_settings(object, at, index, outcome),
@@ -311,8 +311,8 @@ impl Sequence {
         }
     }
 
-    /// The values of a piece that the image is to take in.
-    fn run(&self, at: usize) -> Run {
+    /// The values of a hidden piece that the image is to take in.
+    pub(crate) fn run(&self, at: usize, setting: impl Fn(&Register<Datum>) -> Datum) -> Run {
         let piece = &self.pieces[at];
         let element = piece.moved.unwrap_or(piece.element(0));
         let home = self.locate(element).map_or(at, |(home, _)| home);
@@ -320,7 +320,7 @@ impl Sequence {
         if !self.settings.is_empty() {
             for offset in 0..piece.count {
                 if let Some(register) = self.settings.get(&self.pieces[home].element(offset)) {
-                    values.set_item(offset as usize, register.shown().clone());
+                    values.set_item(offset as usize, setting(register));
                 }
             }
         }

@@ -49,6 +49,8 @@ pub(crate) struct View {
     pub order: u64,
     /// Of the forks that it was forked inside of: what they had done by then.
     pub parents: Vec<(ActorId, u64)>,
+    /// But not these of one actor, from one number to another: as if they had never been.
+    pub without: Option<(ActorId, u64, u64)>,
 }
 
 /// An actor that makes no changes.
@@ -57,7 +59,7 @@ const NOBODY: ActorId = ActorId(u64::MAX);
 impl View {
     /// Everything that was admitted up to this number.
     pub const fn at(order: u64) -> View {
-        View { actor: NOBODY, order, parents: Vec::new() }
+        View { actor: NOBODY, order, parents: Vec::new(), without: None }
     }
 
     pub const fn all() -> View {
@@ -66,12 +68,22 @@ impl View {
 
     #[inline]
     pub fn sees(&self, stamp: &Stamp) -> bool {
-        stamp.order <= self.order || stamp.id.actor == self.actor || self.inherits(stamp.id)
+        let is_seen = stamp.order <= self.order || stamp.id.actor == self.actor || self.inherits(stamp.id);
+        is_seen && self.without.is_none_or(|range| !is_within(stamp.id, range))
+    }
+
+    /// Everything but these changes.
+    pub fn without(actor: ActorId, first: u64, last: u64) -> View {
+        View { without: Some((actor, first, last)), ..View::all() }
     }
 
     fn inherits(&self, id: ChangeId) -> bool {
         self.parents.iter().any(|(actor, seq)| *actor == id.actor && id.seq <= *seq)
     }
+}
+
+fn is_within(id: ChangeId, (actor, first, last): (ActorId, u64, u64)) -> bool {
+    id.actor == actor && (first..=last).contains(&id.seq)
 }
 
 /// One admitted change, as far as the others need to know it.

@@ -1,11 +1,9 @@
 //! The inverse of what was merged or committed, as a journal like any other. What was written over it since then is an
 //! ordinary conflict; calls to the outside cannot be taken back, nor new objects, which nobody refers to any more.
 
-use crate::integrate::Author;
 use crate::ledger::Ledger;
-use crate::line::{Element, Sequence, Source, Values};
-use crate::register::Register;
-use crate::stamp::{Policy, Stamp, View};
+use crate::line::Sequence;
+use crate::stamp::{Stamp, View};
 use object::change::*;
 
 impl Ledger {
@@ -99,76 +97,29 @@ impl Undo<'_> {
         }
     }
 
-    /// Values first, while indexes are what they are; then what came and went; then what was moved.
-    fn line(&mut self, place: (ObjectId, Line), sequence: &Sequence) {
-        let all = View::all();
-        for at in (0..sequence.pieces.len()).filter(|at| sequence.shows(*at, &all, &sequence.suppressed)) {
-            self.settings(place.0, sequence, at, sequence.index_of(at, &all, &sequence.suppressed));
-        }
-        let mut sequence = sequence.clone();
-        self.elements(place, &mut sequence);
-        self.moves(place, &mut sequence);
-    }
-
-    /// Takes out what was put in, and puts in again what nobody else took out.
-    fn elements(&mut self, (object, line): (ObjectId, Line), sequence: &mut Sequence) {
-        let all = View::all();
-        let firsts: Vec<Element> = sequence.pieces.iter().map(|piece| piece.element(0)).collect();
-        for first in firsts {
-            let (at, _) = sequence.locate_any(first).expect("no piece is ever lost");
-            let piece = &sequence.pieces[at];
-            let home = piece.moved.and_then(|element| sequence.locate(element)).map_or(at, |(home, _)| home);
-            let is_mine = sequence.pieces[home].stamp.is_some_and(|stamp| self.is_undone(&stamp));
-            let only_mine = !piece.deleted.is_empty() && piece.deleted.iter().all(|stamp| self.is_undone(stamp));
-            let index = sequence.index_of(at, &all, &sequence.suppressed);
+    /// Makes the line what it would be had the changes not been. What was moved comes back as a new element.
+    fn line(&mut self, (object, line): (ObjectId, Line), sequence: &Sequence) {
+        let (Some(first), Some(last)) = (self.journal.first(), self.journal.last()) else { return };
+        let (all, without) = (View::all(), View::without(first.id.actor, first.id.seq, last.id.seq));
+        let mut index = 0;
+        for (at, piece) in sequence.pieces.iter().enumerate() {
             let is_shown = sequence.shows(at, &all, &sequence.suppressed);
-            if is_shown && is_mine {
-                let operation = Operation::Delete { line, index, count: piece.count };
-                self.rehearse(object, operation, sequence);
-            } else if !is_shown
-                && !is_mine
-                && only_mine
-                && let Some(values) = &piece.values
-            {
-                let operation = Operation::Insert { line, index, run: values.to_run() };
-                self.rehearse(object, operation, sequence);
+            let was_shown = sequence.shows(at, &without, &sequence.suppressed);
+            match (is_shown, was_shown) {
+                (true, false) => {
+                    self.push(object, Operation::Delete { line, index, count: piece.count }, Preds::Seen);
+                }
+                (false, true) => {
+                    let run = sequence.run(at, |register| register.shown_in(&without).clone());
+                    self.push(object, Operation::Insert { line, index, run }, Preds::Seen);
+                }
+                (true, true) => self.settings(object, sequence, at, index),
+                (false, false) => {}
+            }
+            if was_shown {
+                index += piece.count;
             }
         }
-    }
-
-    /// Moves back what still stands where it was moved to, one after the other.
-    fn moves(&mut self, (object, line): (ObjectId, Line), sequence: &mut Sequence) {
-        let is_mine = |register: &Register<Option<ChangeId>>| {
-            register.shown().is_some_and(|change| self.find(change).is_some())
-        };
-        let moved: Vec<Element> =
-            sequence.positions.iter().filter(|(_, register)| is_mine(register)).map(|(element, _)| *element).collect();
-        for element in moved {
-            let before = *sequence.positions[&element].shown_without(|stamp| self.is_undone(stamp));
-            let home = before.map_or(element, |change| Element { source: Source::Change(change), offset: 0 });
-            let (Some(from), Some((at, _))) = (sequence.live_index(element), sequence.locate_any(home)) else { continue };
-            let index = sequence.index_of(at, &View::all(), &sequence.suppressed);
-            let to = if index > from { index - 1 } else { index };
-            self.rehearse(object, Operation::Move { line, from, to }, sequence);
-        }
-    }
-
-    /// Adds the operation, and does it to the line as its author will see it.
-    fn rehearse(&mut self, object: ObjectId, operation: Operation, sequence: &mut Sequence) {
-        let id = ChangeId::new(self.actor, self.changes.len() as u64 + 1);
-        let stamp = Stamp { id, order: u64::MAX, time: self.time, policy: Some(Policy::ForkWins) };
-        let (view, suppressed) = (View::all(), sequence.suppressed.clone());
-        let author = Author { stamp, view: &view, suppressed: &suppressed };
-        let done = match &operation {
-            Operation::Insert { index, run, .. } => {
-                sequence.insert(&author, *index, Values::from(run), run.len() as u64)
-            }
-            Operation::Delete { index, count, .. } => sequence.delete(&author, *index, *count, |_, _| None),
-            Operation::Move { from, to, .. } => sequence.move_to(&author, *from, *to, |_, _, _| None),
-            _ => Ok(()),
-        };
-        done.expect("indexes were taken from the line itself");
-        self.push(object, operation, Preds::Seen);
     }
 
     fn settings(&mut self, object: ObjectId, sequence: &Sequence, at: usize, index: u64) {
