@@ -6,7 +6,9 @@
 //! - `heap`: allocation and reading; `write`, with the barrier that every write passes, `collect`, `lookup` and `symbol`
 //!   are its chapters
 //! - `sequence`: text, bytes and vectors
+//! - `change`: the record of a state change, and its bytes; knows nothing of the others
 
+pub mod change;
 mod collect;
 mod handle_set;
 mod heap;

@@ -1,0 +1,38 @@
+//! Reconciles what forks of the image did with what the image did meanwhile. Pure, and knows no language.
+//!
+//! The [`Ledger`] holds, place by place, the changes since the oldest open fork; what nobody touched since then is *at
+//! rest*, and read from the image through [`Rest`] when it is first touched. Opening a fork notes where the ledger
+//! stands. A journal is admitted ([`Refusal`] says why not), replayed in its author's view, and answered by an
+//! [`Outcome`]: the effects to apply to the image, and conflicts and violations as values.
+//!
+//! **The result is a pure function of the set of admitted changes**, whatever their order and batching: a place shows
+//! the greatest of its *heads*, the changes that no other one replaces, by rank, time and id.
+//!
+//! - `stamp`, `register`: who wrote when and seen by whom; a place that holds one value
+//! - `line`, `integrate`: elements in an order; `members`: sets and bags; `protos`: no new cycle
+//! - `ledger`: forks and the whole; `admit`, `apply`, `settle`: the stages of a merge; `compact`, `undo`
+//! - `image`: the least image that all of this can stand on, for tests and measurements
+
+mod admit;
+mod apply;
+mod compact;
+mod conflict;
+mod image;
+mod integrate;
+mod ledger;
+mod line;
+mod members;
+mod protos;
+mod register;
+mod rest;
+mod settle;
+mod stamp;
+mod undo;
+
+pub use admit::Refusal;
+pub use conflict::{Conflict, Place, Position, Sibling, Status, Violation};
+pub use image::{Image, Thing};
+pub use ledger::Ledger;
+pub use rest::{NoReconciler, Presence, Reconciler, Rest};
+pub use settle::{Effect, Outcome};
+pub use stamp::{Fork, Policy};

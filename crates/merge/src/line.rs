@@ -1,0 +1,291 @@
+//! Elements in an order: protos, the items of a list, the units of a sequence. Owns the pieces and who sees which.
+//!
+//! A line is a run of pieces. What was there at the oldest open fork is at rest and nameless but for its index; what was
+//! inserted since carries the change that did it. What is deleted stays as long as some fork may see it. Values are held
+//! only while the image does not: of elements about to come, and of those that went.
+
+use crate::register::Register;
+use crate::stamp::{Stamp, View};
+use object::change::{ChangeId, Datum, Run};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One element: where it came from, and which one of that.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Element {
+    pub source: Source,
+    pub offset: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Source {
+    Rest,
+    Change(ChangeId),
+}
+
+/// Elements that came together and still stand together.
+#[derive(Clone, Debug)]
+pub(crate) struct Piece {
+    pub source: Source,
+    pub start: u64,
+    pub count: u64,
+    /// None for what is at rest: all see it.
+    pub stamp: Option<Stamp>,
+    /// Between which elements it was put, as its author saw them.
+    pub left: Option<Element>,
+    pub right: Option<Element>,
+    /// A place for an element that was moved here, instead of an element.
+    pub moved: Option<Element>,
+    pub deleted: Vec<Stamp>,
+    pub values: Option<Values>,
+}
+
+/// Values that the image does not hold, or not yet.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Values {
+    Items(Vec<Datum>),
+    Units { width: u8, bytes: Vec<u8> },
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sequence {
+    pub pieces: Vec<Piece>,
+    /// Where moved elements stand: at home, or at the place that a change made.
+    pub positions: BTreeMap<Element, Register<Option<ChangeId>>>,
+    /// Items that were set.
+    pub settings: BTreeMap<Element, Register<Datum>>,
+    /// Protos that would close a cycle, as the live image shows it.
+    pub suppressed: BTreeSet<Element>,
+}
+
+/// The author's index is outside of what it saw.
+#[derive(Debug)]
+pub(crate) struct OutOfRange;
+
+impl Values {
+    fn split_off(&mut self, at: u64) -> Values {
+        match self {
+            Values::Items(items) => Values::Items(items.split_off(at as usize)),
+            Values::Units { width, bytes } => {
+                Values::Units { width: *width, bytes: bytes.split_off(at as usize * usize::from(*width)) }
+            }
+        }
+    }
+
+    pub fn slice(mut self, index: u64, count: u64) -> Values {
+        let mut tail = self.split_off(index);
+        tail.split_off(count);
+        tail
+    }
+
+    /// Adds the other ones; false if they are of another kind.
+    pub fn append(&mut self, other: &Values) -> bool {
+        match (self, other) {
+            (Values::Items(items), Values::Items(others)) => items.extend_from_slice(others),
+            (Values::Units { width, bytes }, Values::Units { width: same, bytes: others }) if width == same => {
+                bytes.extend_from_slice(others);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    pub fn to_run(&self) -> Run {
+        match self {
+            Values::Items(items) => Run::Items(items.as_slice().into()),
+            Values::Units { width, bytes } => Run::Units { width: *width, bytes: bytes.as_slice().into() },
+        }
+    }
+
+    pub fn item(&self, index: u64) -> Option<&Datum> {
+        match self {
+            Values::Items(items) => items.get(index as usize),
+            Values::Units { .. } => None,
+        }
+    }
+
+    pub fn set_item(&mut self, index: usize, value: Datum) {
+        if let Values::Items(items) = self
+            && let Some(item) = items.get_mut(index)
+        {
+            *item = value;
+        }
+    }
+}
+
+impl From<&Run> for Values {
+    fn from(run: &Run) -> Values {
+        match run {
+            Run::Items(items) => Values::Items(items.to_vec()),
+            Run::Units { width, bytes } => Values::Units { width: *width, bytes: bytes.to_vec() },
+        }
+    }
+}
+
+impl Piece {
+    pub fn rest(start: u64, count: u64) -> Piece {
+        Piece {
+            source: Source::Rest,
+            start,
+            count,
+            stamp: None,
+            left: None,
+            right: None,
+            moved: None,
+            deleted: Vec::new(),
+            values: None,
+        }
+    }
+
+    pub fn element(&self, offset: u64) -> Element {
+        Element { source: self.source, offset: self.start + offset }
+    }
+
+    pub fn holds(&self, element: Element) -> bool {
+        self.source == element.source && (self.start..self.start + self.count).contains(&element.offset)
+    }
+
+    /// Whether the view knows of it, deleted or not.
+    pub fn exists_in(&self, view: &View) -> bool {
+        self.stamp.as_ref().is_none_or(|stamp| view.sees(stamp))
+    }
+
+    /// Keeps the first `at` elements and returns the others.
+    fn split_off(&mut self, at: u64) -> Piece {
+        let tail = Piece {
+            source: self.source,
+            start: self.start + at,
+            count: self.count - at,
+            stamp: self.stamp,
+            left: Some(self.element(at - 1)),
+            right: self.right,
+            moved: self.moved,
+            deleted: self.deleted.clone(),
+            values: self.values.as_mut().map(|values| values.split_off(at)),
+        };
+        self.count = at;
+        tail
+    }
+}
+
+impl Sequence {
+    pub fn new(rest: u64) -> Sequence {
+        let pieces = if rest == 0 { Vec::new() } else { vec![Piece::rest(0, rest)] };
+        Sequence { pieces, ..Sequence::default() }
+    }
+
+    /// Whether the view shows the piece at this index; `suppressed` are the protos that it does not.
+    pub fn shows(&self, index: usize, view: &View, suppressed: &BTreeSet<Element>) -> bool {
+        let piece = &self.pieces[index];
+        if !piece.exists_in(view) || (!suppressed.is_empty() && suppressed.contains(&piece.element(0))) {
+            return false;
+        }
+        if self.positions.is_empty() {
+            return !piece.deleted.iter().any(|stamp| view.sees(stamp));
+        }
+        let element = piece.moved.unwrap_or(piece.element(0));
+        let here = piece.moved.and(piece.stamp).map(|stamp| stamp.id);
+        if self.positions.get(&element).is_some_and(|register| *register.shown_in(view) != here) {
+            return false;
+        }
+        let home =
+            if piece.moved.is_some() { self.locate(element).map(|(home, _)| &self.pieces[home]) } else { Some(piece) };
+        home.is_some_and(|home| !home.deleted.iter().any(|stamp| view.sees(stamp)))
+    }
+
+    /// The piece that holds an element, and where in it.
+    pub fn locate(&self, element: Element) -> Option<(usize, u64)> {
+        let index = self.pieces.iter().position(|piece| piece.moved.is_none() && piece.holds(element));
+        index.map(|index| (index, element.offset - self.pieces[index].start))
+    }
+
+    /// The same for an element or a place of a moved one.
+    pub fn locate_any(&self, element: Element) -> Option<(usize, u64)> {
+        let index = self.pieces.iter().position(|piece| piece.holds(element));
+        index.map(|index| (index, element.offset - self.pieces[index].start))
+    }
+
+    /// The piece and offset that the view shows at this index.
+    pub fn find(&self, view: &View, suppressed: &BTreeSet<Element>, index: u64) -> Result<(usize, u64), OutOfRange> {
+        let mut left = index;
+        for at in 0..self.pieces.len() {
+            if self.shows(at, view, suppressed) {
+                let count = self.pieces[at].count;
+                if left < count {
+                    return Ok((at, left));
+                }
+                left -= count;
+            }
+        }
+        Err(OutOfRange)
+    }
+
+    /// At which index the view shows the start of a piece, or would.
+    pub fn index_of(&self, at: usize, view: &View, suppressed: &BTreeSet<Element>) -> u64 {
+        let shown = (0..at).filter(|before| self.shows(*before, view, suppressed));
+        shown.map(|before| self.pieces[before].count).sum()
+    }
+
+    pub fn length(&self, view: &View, suppressed: &BTreeSet<Element>) -> u64 {
+        self.index_of(self.pieces.len(), view, suppressed)
+    }
+
+    /// Makes the element at `offset` the first of a piece; returns the index of that piece.
+    pub fn split(&mut self, index: usize, offset: u64) -> usize {
+        if offset == 0 {
+            return index;
+        }
+        if offset < self.pieces[index].count {
+            let tail = self.pieces[index].split_off(offset);
+            self.pieces.insert(index + 1, tail);
+        }
+        index + 1
+    }
+
+    /// Makes the element a piece of its own; returns the index of that piece.
+    pub fn isolate(&mut self, index: usize, offset: u64) -> usize {
+        let index = self.split(index, offset);
+        self.split(index, 1);
+        index
+    }
+
+    /// Makes each element that is not at rest a piece of its own, so that each can be left out.
+    pub fn single_out(&mut self) {
+        let mut at = 0;
+        while at < self.pieces.len() {
+            if self.pieces[at].stamp.is_some() {
+                self.split(at, 1);
+            }
+            at += 1;
+        }
+    }
+
+    /// The value of an element, if it is not the image that holds it.
+    pub fn value(&self, index: usize, offset: u64) -> Option<Datum> {
+        let piece = &self.pieces[index];
+        let element = piece.moved.unwrap_or(piece.element(offset));
+        if let Some(register) = self.settings.get(&element) {
+            return Some(register.shown().clone());
+        }
+        let (home, offset) = self.locate(element)?;
+        self.pieces[home].values.as_ref()?.item(offset).cloned()
+    }
+
+    /// Whether the view has the piece in the line: moved away counts, deleted and left out do not.
+    pub fn exists(&self, index: usize, view: &View, suppressed: &BTreeSet<Element>) -> bool {
+        let piece = &self.pieces[index];
+        let is_deleted = piece.deleted.iter().any(|stamp| view.sees(stamp));
+        piece.exists_in(view) && !is_deleted && !suppressed.contains(&piece.element(0))
+    }
+
+    /// Of everything that happened to it since it was at rest.
+    pub fn stamps(&self) -> impl Iterator<Item = Stamp> {
+        let pieces = self.pieces.iter().flat_map(|piece| piece.stamp.iter().chain(&piece.deleted).copied());
+        let moves = self.positions.values().flat_map(|register| &register.versions).map(|version| version.stamp);
+        let settings = self.settings.values().flat_map(|register| &register.versions).map(|version| version.stamp);
+        pieces.chain(moves).chain(settings)
+    }
+
+    pub fn is_newer_than(&self, order: u64) -> bool {
+        self.stamps().any(|stamp| stamp.order > order)
+    }
+}

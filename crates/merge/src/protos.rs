@@ -1,0 +1,120 @@
+//! No merge closes a cycle of protos that neither side had. Which edge is left out follows from the set of edges alone:
+//! they are taken in one by one, what an author had seen before its own, else the strongest first, and one that would
+//! close a cycle is not taken. Cycles at rest stay, and so do those that the live image made knowingly.
+
+use crate::apply::Fresh;
+use crate::ledger::Ledger;
+use crate::line::{Element, Values};
+use crate::rest::Rest;
+use crate::stamp::{Stamp, View};
+use object::change::{Datum, Line, ObjectId, Run};
+use std::collections::{BTreeMap, BTreeSet};
+
+#[derive(Clone, Copy)]
+struct Edge {
+    from: ObjectId,
+    to: ObjectId,
+    element: Element,
+    stamp: Stamp,
+}
+
+impl Ledger {
+    /// For each object the protos that are left out in this view.
+    pub(crate) fn suppressed<R: Rest>(
+        &self,
+        view: &View,
+        rest: &Fresh<'_, R>,
+    ) -> BTreeMap<ObjectId, BTreeSet<Element>> {
+        let mut pending = self.new_edges(view);
+        pending.sort_by_key(|edge| std::cmp::Reverse((edge.stamp.strength(), edge.from, edge.element)));
+        let mut graph = Graph { ledger: self, view, rest, accepted: Vec::new() };
+        let mut suppressed: BTreeMap<ObjectId, BTreeSet<Element>> = BTreeMap::new();
+        while !pending.is_empty() {
+            let is_first = |edge: &Edge| !pending.iter().any(|other| self.saw(edge, other));
+            let at = pending.iter().position(is_first).unwrap_or(0);
+            let edge = pending.remove(at);
+            let is_deliberate = edge.stamp.id.actor == self.live && graph.leads(&edge, |other| self.saw(&edge, other));
+            if is_deliberate || !graph.leads(&edge, |_| true) {
+                graph.accepted.push(edge);
+            } else {
+                suppressed.entry(edge.from).or_default().insert(edge.element);
+            }
+        }
+        suppressed
+    }
+
+    /// Edges made since the oldest open fork that the view shows.
+    fn new_edges(&self, view: &View) -> Vec<Edge> {
+        let none = BTreeSet::new();
+        let mut edges = Vec::new();
+        for ((from, _), sequence) in self.lines.iter().filter(|((_, line), _)| *line == Line::Protos) {
+            for (at, piece) in sequence.pieces.iter().enumerate() {
+                let Some(stamp) = piece.stamp.filter(|_| piece.moved.is_none() && sequence.exists(at, view, &none))
+                else {
+                    continue;
+                };
+                for offset in 0..piece.count {
+                    if let Some(Datum::Object(to)) = sequence.value(at, offset) {
+                        edges.push(Edge { from: *from, to, element: piece.element(offset), stamp });
+                    }
+                }
+            }
+        }
+        edges
+    }
+
+    /// Whether the author of `edge` had seen `other` when it made it.
+    fn saw(&self, edge: &Edge, other: &Edge) -> bool {
+        let (id, before) = (edge.stamp.id, other.stamp.id);
+        if id.actor == before.actor {
+            return before.seq < id.seq;
+        }
+        match self.forks.get(&id.actor) {
+            Some(fork) => fork.view.sees(&other.stamp),
+            None => other.stamp.order < edge.stamp.order,
+        }
+    }
+}
+
+struct Graph<'g, R> {
+    ledger: &'g Ledger,
+    view: &'g View,
+    rest: &'g Fresh<'g, R>,
+    accepted: Vec<Edge>,
+}
+
+impl<R: Rest> Graph<'_, R> {
+    /// Whether a way leads back from where the edge goes to where it comes from.
+    fn leads(&self, edge: &Edge, may_use: impl Fn(&Edge) -> bool) -> bool {
+        let mut seen = BTreeSet::new();
+        let mut pending = vec![edge.to];
+        while let Some(object) = pending.pop() {
+            if object == edge.from {
+                return true;
+            }
+            if seen.insert(object) {
+                let new = self.accepted.iter().filter(|other| other.from == object && may_use(other));
+                pending.extend(new.map(|other| other.to));
+                pending.extend(self.at_rest(object));
+            }
+        }
+        false
+    }
+
+    fn at_rest(&self, object: ObjectId) -> Vec<ObjectId> {
+        let Some(sequence) = self.ledger.lines.get(&(object, Line::Protos)) else {
+            let length = self.rest.length(object, Line::Protos);
+            let values = self.rest.elements(object, Line::Protos, 0, length);
+            return objects(&values);
+        };
+        let none = BTreeSet::new();
+        let at_rest = sequence.pieces.iter().enumerate().filter(|(_, piece)| piece.stamp.is_none());
+        let shown = at_rest.filter(|(at, _)| sequence.exists(*at, self.view, &none));
+        shown.flat_map(|(_, piece)| piece.values.as_ref().map(objects).unwrap_or_default()).collect()
+    }
+}
+
+fn objects(values: &Values) -> Vec<ObjectId> {
+    let Run::Items(items) = values.to_run() else { return Vec::new() };
+    items.iter().filter_map(|item| if let Datum::Object(object) = item { Some(*object) } else { None }).collect()
+}

@@ -1,0 +1,204 @@
+//! A place that holds one value: the versions written since the oldest open fork, over the one at rest.
+
+use crate::stamp::{Stamp, View};
+use object::change::ChangeId;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Register<T> {
+    /// The value before the first version.
+    pub rest: T,
+    /// What the image shows now.
+    pub live: T,
+    /// In order of admission.
+    pub versions: Vec<Version<T>>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Version<T> {
+    pub stamp: Stamp,
+    pub value: T,
+    pub replaces: Replaced,
+    /// How many versions replace this one. A head has none.
+    replaced_by: u32,
+}
+
+/// What a version replaces.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Replaced {
+    Rest,
+    One(ChangeId),
+    Many(Box<[ChangeId]>),
+}
+
+impl Replaced {
+    pub fn ids(&self) -> &[ChangeId] {
+        match self {
+            Replaced::Rest => &[],
+            Replaced::One(id) => std::slice::from_ref(id),
+            Replaced::Many(ids) => ids,
+        }
+    }
+
+    pub fn from_ids(ids: Vec<ChangeId>) -> Replaced {
+        match ids[..] {
+            [] => Replaced::Rest,
+            [id] => Replaced::One(id),
+            _ => Replaced::Many(ids.into()),
+        }
+    }
+}
+
+impl<T: Clone + PartialEq> Register<T> {
+    pub fn new(rest: T) -> Register<T> {
+        Register { live: rest.clone(), rest, versions: Vec::new() }
+    }
+
+    pub fn push(&mut self, stamp: Stamp, value: T, replaces: Replaced) {
+        self.count_replaced(&replaces, 1);
+        self.versions.push(Version { stamp, value, replaces, replaced_by: 0 });
+    }
+
+    /// Takes back what was pushed under this order.
+    pub fn take_back(&mut self, order: u64) {
+        while let Some(last) = self.versions.pop_if(|version| version.stamp.order == order) {
+            self.count_replaced(&last.replaces, u32::MAX);
+        }
+    }
+
+    fn count_replaced(&mut self, replaces: &Replaced, add: u32) {
+        for id in replaces.ids() {
+            if let Some(version) = self.versions.iter_mut().find(|version| version.stamp.id == *id) {
+                version.replaced_by = version.replaced_by.wrapping_add(add);
+            }
+        }
+    }
+
+    /// The versions that none replaces, the strongest first.
+    pub fn heads(&self) -> Vec<&Version<T>> {
+        let mut heads: Vec<_> = self.versions.iter().filter(|version| version.replaced_by == 0).collect();
+        heads.sort_by_key(|version| std::cmp::Reverse(version.stamp.strength()));
+        heads
+    }
+
+    /// The value of the strongest head.
+    pub fn shown(&self) -> &T {
+        strongest(self.versions.iter().filter(|version| version.replaced_by == 0)).unwrap_or(&self.rest)
+    }
+
+    pub fn shown_in(&self, view: &View) -> &T {
+        strongest(self.heads_of(|version| view.sees(&version.stamp)).into_iter()).unwrap_or(&self.rest)
+    }
+
+    /// What an author with this view replaces.
+    pub fn seen(&self, view: &View) -> Replaced {
+        if self.versions.is_empty() {
+            return Replaced::Rest;
+        }
+        let heads = self.heads_of(|version| view.sees(&version.stamp));
+        Replaced::from_ids(heads.iter().map(|version| version.stamp.id).collect())
+    }
+
+    /// What the place would show had these versions not been, nor what was written over them.
+    pub fn shown_without(&self, is_undone: impl Fn(&Stamp) -> bool) -> &T {
+        let mut undone: Vec<ChangeId> = Vec::new();
+        for version in &self.versions {
+            if is_undone(&version.stamp) || version.replaces.ids().iter().any(|id| undone.contains(id)) {
+                undone.push(version.stamp.id);
+            }
+        }
+        strongest(self.heads_of(|version| !undone.contains(&version.stamp.id)).into_iter()).unwrap_or(&self.rest)
+    }
+
+    /// The heads of a part of the versions.
+    fn heads_of(&self, is_part: impl Fn(&Version<T>) -> bool) -> Vec<&Version<T>> {
+        let part: Vec<&Version<T>> = self.versions.iter().filter(|version| is_part(version)).collect();
+        let is_head = |version: &&&Version<T>| {
+            version.replaced_by == 0 || !part.iter().any(|other| other.replaces.ids().contains(&version.stamp.id))
+        };
+        part.iter().filter(is_head).copied().collect()
+    }
+
+    /// The latest value that all heads go back to.
+    pub fn base(&self, heads: &[&Version<T>]) -> &T {
+        let mut common: Option<Vec<ChangeId>> = None;
+        for head in heads {
+            let ancestors = self.ancestors(head);
+            common = Some(match common {
+                None => ancestors,
+                Some(before) => before.into_iter().filter(|id| ancestors.contains(id)).collect(),
+            });
+        }
+        let common = common.unwrap_or_default();
+        strongest(self.heads_of(|version| common.contains(&version.stamp.id)).into_iter()).unwrap_or(&self.rest)
+    }
+
+    fn ancestors(&self, version: &Version<T>) -> Vec<ChangeId> {
+        let mut found: Vec<ChangeId> = version.replaces.ids().to_vec();
+        let mut next = 0;
+        while let Some(id) = found.get(next).copied() {
+            next += 1;
+            let version = self.versions.iter().find(|version| version.stamp.id == id);
+            for id in version.map_or(&[][..], |version| version.replaces.ids()) {
+                if !found.contains(id) {
+                    found.push(*id);
+                }
+            }
+        }
+        found
+    }
+
+    pub fn find(&self, id: ChangeId) -> Option<&Version<T>> {
+        self.versions.iter().find(|version| version.stamp.id == id)
+    }
+
+    /// Whether the change is a head in this view.
+    pub fn is_head_in(&self, id: ChangeId, view: &View) -> bool {
+        self.heads_of(|version| view.sees(&version.stamp)).iter().any(|version| version.stamp.id == id)
+    }
+
+    /// Drops what was replaced and is seen as it was by no open fork: `is_needed` says of a version whether some open
+    /// fork sees it and not what replaced it. What replaced a dropped version replaces what that one did.
+    pub fn prune(&mut self, is_needed: impl Fn(&Version<T>, &[Version<T>]) -> bool) {
+        let mut index = 0;
+        while index < self.versions.len() {
+            let version = &self.versions[index];
+            if version.replaced_by == 0 || is_needed(version, &self.versions) {
+                index += 1;
+                continue;
+            }
+            let dropped = self.versions.remove(index);
+            for other in &mut self.versions {
+                other.relink(&dropped);
+            }
+            self.recount();
+        }
+    }
+
+    fn recount(&mut self) {
+        for version in &mut self.versions {
+            version.replaced_by = 0;
+        }
+        let links: Vec<Replaced> = self.versions.iter().map(|version| version.replaces.clone()).collect();
+        links.iter().for_each(|replaces| self.count_replaced(replaces, 1));
+    }
+}
+
+impl<T> Version<T> {
+    fn relink(&mut self, dropped: &Version<T>) {
+        if !self.replaces.ids().contains(&dropped.stamp.id) {
+            return;
+        }
+        let mut ids: Vec<ChangeId> = self.replaces.ids().to_vec();
+        ids.retain(|id| *id != dropped.stamp.id);
+        for id in dropped.replaces.ids() {
+            if !ids.contains(id) {
+                ids.push(*id);
+            }
+        }
+        self.replaces = Replaced::from_ids(ids);
+    }
+}
+
+fn strongest<'v, T: 'v>(versions: impl Iterator<Item = &'v Version<T>>) -> Option<&'v T> {
+    versions.max_by_key(|version| version.stamp.strength()).map(|version| &version.value)
+}

@@ -1,0 +1,42 @@
+//! What the ledger asks of the image it belongs to.
+
+use crate::conflict::Place;
+use object::change::{Datum, Field, Line, ObjectId, Run};
+
+/// The image as it is just before a commit or merge is applied to it. Asked when a place is touched for the first time
+/// since the oldest open fork, and for elements of lines that are about to go.
+pub trait Rest {
+    fn presence(&self, object: ObjectId) -> Presence;
+    /// `Absent` if there is no such field.
+    fn field(&self, object: ObjectId, field: &Field) -> Datum;
+    fn length(&self, object: ObjectId, line: Line) -> u64;
+    /// Elements that are there, in their order.
+    fn elements(&self, object: ObjectId, line: Line, index: u64, count: u64) -> Run;
+    /// How often the set or bag holds this.
+    fn occurrences(&self, object: ObjectId, member: &Datum) -> u64;
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Presence {
+    /// No such object.
+    Never,
+    /// Not reachable in the live image any more, but kept by an open fork: a reference to it brings it back.
+    Kept,
+    Live,
+}
+
+/// Merges values that have an inside which the kernel does not know, such as methods.
+pub trait Reconciler {
+    /// One value from two that were made from `base`; none if they contradict each other. Must not depend on which of
+    /// the two is which.
+    fn reconcile(&self, place: &Place, base: &Datum, one: &Datum, other: &Datum) -> Option<Datum>;
+}
+
+/// Leaves every place to its strongest head.
+pub struct NoReconciler;
+
+impl Reconciler for NoReconciler {
+    fn reconcile(&self, _: &Place, _: &Datum, _: &Datum, _: &Datum) -> Option<Datum> {
+        None
+    }
+}

@@ -1,0 +1,105 @@
+//! Who made a change, how strong it is, and who can see it.
+
+use object::change::{ActorId, ChangeId, Field, ObjectId, Time};
+use std::collections::BTreeMap;
+
+/// What becomes of a dream's writes where live wrote too. Declared when the dream is forked.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Policy {
+    LiveWins,
+    LastWriterWins,
+    ForkWins,
+    /// As the last writer, and the others stay at hand in an open conflict.
+    KeepBoth,
+}
+
+impl Policy {
+    pub const ALL: [Policy; 4] = [Policy::LiveWins, Policy::LastWriterWins, Policy::ForkWins, Policy::KeepBoth];
+
+    /// Compared before time. The live image has rank 1.
+    const fn rank(self) -> u8 {
+        match self {
+            Policy::LiveWins => 0,
+            Policy::LastWriterWins | Policy::KeepBoth => 1,
+            Policy::ForkWins => 2,
+        }
+    }
+}
+
+/// What the primary knows of a fork. Nothing of it is taken from the fork's journal.
+#[derive(Clone, Debug)]
+pub struct Fork {
+    pub actor: ActorId,
+    pub time: Time,
+    pub policy: Policy,
+    /// Places with a policy of their own, as they were declared at the fork point.
+    pub exceptions: BTreeMap<(ObjectId, Field), Policy>,
+    /// May name any change as replaced: the primary's own undo.
+    pub is_undo: bool,
+    pub(crate) view: View,
+    pub(crate) is_open: bool,
+}
+
+/// Which changes an author has seen.
+#[derive(Clone, Debug)]
+pub(crate) struct View {
+    /// Its own ones.
+    pub actor: ActorId,
+    /// Everything admitted up to here.
+    pub order: u64,
+    /// Of the forks that it was forked inside of: what they had done by then.
+    pub parents: Vec<(ActorId, u64)>,
+    /// But not these of one actor, from one number to another: as if they had never been.
+    pub without: Option<(ActorId, u64, u64)>,
+}
+
+/// An actor that makes no changes.
+const NOBODY: ActorId = ActorId(u64::MAX);
+
+impl View {
+    /// Everything that was admitted up to this number.
+    pub const fn at(order: u64) -> View {
+        View { actor: NOBODY, order, parents: Vec::new(), without: None }
+    }
+
+    pub const fn all() -> View {
+        View::at(u64::MAX)
+    }
+
+    #[inline]
+    pub fn sees(&self, stamp: &Stamp) -> bool {
+        let is_seen = stamp.order <= self.order || stamp.id.actor == self.actor || self.inherits(stamp.id);
+        is_seen && self.without.is_none_or(|range| !is_within(stamp.id, range))
+    }
+
+    /// Everything but these changes.
+    pub fn without(actor: ActorId, first: u64, last: u64) -> View {
+        View { without: Some((actor, first, last)), ..View::all() }
+    }
+
+    fn inherits(&self, id: ChangeId) -> bool {
+        self.parents.iter().any(|(actor, seq)| *actor == id.actor && id.seq <= *seq)
+    }
+}
+
+fn is_within(id: ChangeId, (actor, first, last): (ActorId, u64, u64)) -> bool {
+    id.actor == actor && (first..=last).contains(&id.seq)
+}
+
+/// One admitted change, as far as the others need to know it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Stamp {
+    pub id: ChangeId,
+    /// The number of the merge or commit that admitted it. Decides who sees it, never what wins.
+    pub order: u64,
+    pub time: Time,
+    /// None for the live image.
+    pub policy: Option<Policy>,
+}
+
+impl Stamp {
+    /// The greatest of concurrent changes is shown.
+    pub fn strength(&self) -> (u8, Time, ChangeId) {
+        (self.policy.map_or(1, Policy::rank), self.time, self.id)
+    }
+}

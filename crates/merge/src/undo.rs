@@ -1,0 +1,139 @@
+//! The inverse of what was merged or committed, as a journal like any other. What was written over it since then is an
+//! ordinary conflict; calls to the outside cannot be taken back, nor new objects, which nobody refers to any more.
+
+use crate::ledger::Ledger;
+use crate::line::Sequence;
+use crate::stamp::{Stamp, View};
+use object::change::*;
+
+impl Ledger {
+    /// Takes back the changes of `journal`, which are still in the ledger: to be merged as the journal of `actor`, for
+    /// which a fork for an undo was opened now.
+    pub fn undo(&self, journal: &[Change], actor: ActorId, time: Time) -> Vec<Change> {
+        let mut undo = Undo { ledger: self, journal, actor, time, changes: Vec::new() };
+        undo.lines();
+        for change in journal.iter().rev() {
+            undo.change(change);
+        }
+        undo.changes
+    }
+}
+
+struct Undo<'u> {
+    ledger: &'u Ledger,
+    journal: &'u [Change],
+    actor: ActorId,
+    time: Time,
+    changes: Vec<Change>,
+}
+
+impl Undo<'_> {
+    fn push(&mut self, object: ObjectId, operation: Operation, preds: Preds) {
+        let id = ChangeId::new(self.actor, self.changes.len() as u64 + 1);
+        self.changes.push(Change { id, time: self.time, object, operation, preds });
+    }
+
+    fn is_undone(&self, stamp: &Stamp) -> bool {
+        self.find(stamp.id).is_some()
+    }
+
+    fn find(&self, id: ChangeId) -> Option<&Change> {
+        let first = self.journal.first()?.id;
+        if id.actor != first.actor {
+            return None;
+        }
+        self.journal.get(usize::try_from(id.seq.checked_sub(first.seq)?).ok()?)
+    }
+
+    fn change(&mut self, change: &Change) {
+        let object = change.object;
+        match &change.operation {
+            Operation::Put { field, .. } => self.put(object, field),
+            Operation::Count { key, delta } => {
+                let operation = Operation::Count { key: key.clone(), delta: delta.wrapping_neg() };
+                self.push(object, operation, Preds::Seen);
+            }
+            Operation::Add { member, count } => {
+                let operation = Operation::Remove { member: member.clone(), count: *count };
+                self.push(object, operation, Preds::Named([change.id].into()));
+            }
+            Operation::Remove { member, .. } => {
+                let members = self.ledger.members.get(&(object, member.clone()));
+                let count = members.map_or(0, |members| members.taken_only_by(|stamp| self.is_undone(stamp)));
+                let operation = Operation::Add { member: member.clone(), count };
+                if count > 0 && !self.changes.iter().any(|done| done.object == object && done.operation == operation) {
+                    self.push(object, operation, Preds::Seen);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The last of the undone writes to a place takes them all back.
+    fn put(&mut self, object: ObjectId, field: &Field) {
+        let Some(register) = self.ledger.registers.get(&(object, field.clone())) else { return };
+        let is_mine = |stamp: &Stamp| self.is_undone(stamp);
+        let heads: Vec<ChangeId> =
+            register.versions.iter().map(|version| version.stamp).filter(is_mine).map(|stamp| stamp.id).collect();
+        let value = register.shown_without(|stamp| self.is_undone(stamp)).clone();
+        let is_again = |change: &Change| {
+            change.object == object
+                && matches!(&change.operation, Operation::Put { field: other, .. } if other == field)
+        };
+        if !heads.is_empty() && !self.changes.iter().any(is_again) {
+            let operation = Operation::Put { field: field.clone(), value };
+            self.push(object, operation, Preds::Named(heads.into()));
+        }
+    }
+
+    fn lines(&mut self) {
+        let mut places: Vec<(ObjectId, Line)> = self.ledger.lines.keys().copied().collect();
+        places.sort();
+        for place in places {
+            let sequence = &self.ledger.lines[&place];
+            if sequence.stamps().any(|stamp| self.is_undone(&stamp)) {
+                self.line(place, sequence);
+            }
+        }
+    }
+
+    /// Makes the line what it would be had the changes not been. What was moved comes back as a new element.
+    fn line(&mut self, (object, line): (ObjectId, Line), sequence: &Sequence) {
+        let (Some(first), Some(last)) = (self.journal.first(), self.journal.last()) else { return };
+        let (all, without) = (View::all(), View::without(first.id.actor, first.id.seq, last.id.seq));
+        let mut index = 0;
+        for (at, piece) in sequence.pieces.iter().enumerate() {
+            let is_shown = sequence.shows(at, &all, &sequence.suppressed);
+            let was_shown = sequence.shows(at, &without, &sequence.suppressed);
+            match (is_shown, was_shown) {
+                (true, false) => {
+                    self.push(object, Operation::Delete { line, index, count: piece.count }, Preds::Seen);
+                }
+                (false, true) => {
+                    let run = sequence.run(at, |register| register.shown_in(&without).clone());
+                    self.push(object, Operation::Insert { line, index, run }, Preds::Seen);
+                }
+                (true, true) => self.settings(object, sequence, at, index),
+                (false, false) => {}
+            }
+            if was_shown {
+                index += piece.count;
+            }
+        }
+    }
+
+    fn settings(&mut self, object: ObjectId, sequence: &Sequence, at: usize, index: u64) {
+        let piece = &sequence.pieces[at];
+        for offset in 0..piece.count {
+            let element = piece.moved.unwrap_or(piece.element(offset));
+            let Some(register) = sequence.settings.get(&element) else { continue };
+            let mine = register.versions.iter().map(|version| version.stamp).filter(|stamp| self.is_undone(stamp));
+            let mine: Vec<ChangeId> = mine.map(|stamp| stamp.id).collect();
+            if !mine.is_empty() {
+                let value = register.shown_without(|stamp| self.is_undone(stamp)).clone();
+                let operation = Operation::Set { index: index + offset, value };
+                self.push(object, operation, Preds::Named(mine.into()));
+            }
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! The merge as plainly as it can be said, slow and without runs, views or increments: every change knows the set of
+//! changes that its author had seen, and the result is read off the whole set at once.
+
+use crate::script::Prepared;
+use merge::*;
+use object::change::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One change, and all that its author had seen.
+struct Known {
+    change: Change,
+    policy: Option<Policy>,
+    seen: BTreeSet<ChangeId>,
+}
+
+impl Known {
+    fn strength(&self) -> (u8, Time, ChangeId) {
+        let rank = match self.policy {
+            Some(Policy::LiveWins) => 0,
+            Some(Policy::ForkWins) => 2,
+            _ => 1,
+        };
+        (rank, self.change.time, self.change.id)
+    }
+}
+
+pub struct Model {
+    all: Vec<Known>,
+}
+
+impl Model {
+    pub fn new(prepared: &Prepared, receipt: Time) -> Model {
+        let live = &prepared.lab.done;
+        let ids = |changes: &[Change]| changes.iter().map(|change| change.id).collect::<BTreeSet<_>>();
+        let mut all = Vec::new();
+        for (at, change) in live.iter().enumerate() {
+            all.push(Known { change: change.clone(), policy: None, seen: ids(&live[..at]) });
+        }
+        for author in &prepared.authors {
+            let own = &author.dream.changes;
+            for (at, change) in own.iter().enumerate() {
+                let mut seen = ids(&live[..author.fork]);
+                seen.extend(ids(&own[..at]));
+                let mut change = change.clone();
+                change.time = change.time.min(receipt);
+                all.push(Known { change, policy: Some(author.policy), seen });
+            }
+        }
+        Model { all }
+    }
+
+    /// The changes that nobody who wrote to the same place had seen.
+    fn heads<'m>(writes: &[(&'m Known, &'m Datum)]) -> Vec<(&'m Known, &'m Datum)> {
+        let is_seen = |id: ChangeId| writes.iter().any(|(other, _)| other.seen.contains(&id));
+        writes.iter().filter(|(known, _)| !is_seen(known.change.id)).copied().collect()
+    }
+
+    pub fn fields(&self) -> BTreeMap<(ObjectId, Field), Datum> {
+        let mut writes: BTreeMap<(ObjectId, Field), Vec<(&Known, &Datum)>> = BTreeMap::new();
+        for known in &self.all {
+            if let Operation::Put { field, value } = &known.change.operation {
+                writes.entry((known.change.object, field.clone())).or_default().push((known, value));
+            }
+        }
+        let strongest = |writes: &[(&Known, &Datum)]| {
+            Model::heads(writes).into_iter().max_by_key(|(known, _)| known.strength()).map(|(_, value)| value.clone())
+        };
+        writes.into_iter().filter_map(|(place, writes)| Some((place, strongest(&writes)?))).collect()
+    }
+
+    pub fn count(&self, object: ObjectId) -> i64 {
+        let deltas = self.all.iter().filter_map(|known| match &known.change.operation {
+            Operation::Count { delta, .. } if known.change.object == object => Some(*delta),
+            _ => None,
+        });
+        deltas.fold(0, i64::wrapping_add)
+    }
+
+    /// How often the bag holds a member, occurrence by occurrence.
+    pub fn occurrences(&self, object: ObjectId, member: &Datum, rest: u64) -> usize {
+        let mut there: BTreeSet<(Option<ChangeId>, u64)> = (0..rest).map(|number| (None, number)).collect();
+        for known in self.all.iter().filter(|known| known.change.object == object) {
+            if let Operation::Add { member: other, count } = &known.change.operation
+                && other == member
+            {
+                there.extend((0..*count).map(|number| (Some(known.change.id), number)));
+            }
+        }
+        let mut taken_by: BTreeMap<(Option<ChangeId>, u64), BTreeSet<ChangeId>> = BTreeMap::new();
+        for known in self.all.iter().filter(|known| known.change.object == object) {
+            let Operation::Remove { member: other, count } = &known.change.operation else { continue };
+            if other != member {
+                continue;
+            }
+            let is_shown = |occurrence: &&(Option<ChangeId>, u64)| {
+                let is_known = occurrence.0.is_none_or(|id| known.seen.contains(&id));
+                is_known && taken_by.get(occurrence).is_none_or(|by| by.is_disjoint(&known.seen))
+            };
+            let most = usize::try_from(*count).unwrap_or(usize::MAX);
+            let taken: Vec<_> = there.iter().filter(is_shown).take(most).copied().collect();
+            for occurrence in taken {
+                taken_by.entry(occurrence).or_default().insert(known.change.id);
+            }
+        }
+        there.len() - taken_by.len()
+    }
+
+    pub fn line(&self, object: ObjectId, line: Line, rest: usize) -> Vec<Entry> {
+        let mut tree = Tree::new(rest);
+        for known in self.all.iter().filter(|known| known.change.object == object) {
+            tree.apply(known, line);
+        }
+        tree.shown()
+    }
+}
+
+/// An element: the change that brought it (none at rest), and which one of its run.
+type Entry = (Option<ChangeId>, u64);
+
+/// Fugue as a tree of single elements: each is a left or right child of another.
+struct Tree {
+    nodes: BTreeMap<Entry, Node>,
+    top: Vec<Entry>,
+    deleted: BTreeMap<Entry, BTreeSet<ChangeId>>,
+    moves: Vec<(ChangeId, Entry, (u8, Time, ChangeId), BTreeSet<ChangeId>)>,
+}
+
+struct Node {
+    left: Vec<Entry>,
+    right: Vec<Entry>,
+    /// What was to the right when it was inserted.
+    right_origin: Option<Entry>,
+    moved: Option<Entry>,
+}
+
+impl Tree {
+    fn new(rest: usize) -> Tree {
+        let mut tree = Tree { nodes: BTreeMap::new(), top: Vec::new(), deleted: BTreeMap::new(), moves: Vec::new() };
+        let mut before = None;
+        for number in 0..rest as u64 {
+            tree.insert((None, number), before, None, None);
+            before = Some((None, number));
+        }
+        tree
+    }
+
+    fn order(&self) -> Vec<Entry> {
+        fn walk(tree: &Tree, entry: Entry, order: &mut Vec<Entry>) {
+            tree.nodes[&entry].left.iter().for_each(|child| walk(tree, *child, order));
+            order.push(entry);
+            tree.nodes[&entry].right.iter().for_each(|child| walk(tree, *child, order));
+        }
+        let mut order = Vec::new();
+        self.top.iter().for_each(|entry| walk(self, *entry, &mut order));
+        order
+    }
+
+    /// Under the left neighbour, unless the right one is below that already: then under the right one.
+    fn insert(&mut self, entry: Entry, left: Option<Entry>, right: Option<Entry>, moved: Option<Entry>) {
+        let order = self.order();
+        let position =
+            |of: Option<Entry>| of.and_then(|of| order.iter().position(|other| *other == of)).unwrap_or(usize::MAX);
+        let is_below = right.is_some_and(|right| left.is_none_or(|left| self.is_right_descendant(right, left)));
+        self.nodes.insert(entry, Node { left: Vec::new(), right: Vec::new(), right_origin: right, moved });
+        if let Some(right) = right.filter(|_| is_below) {
+            let siblings = &mut self.nodes.get_mut(&right).expect("it is there").left;
+            let at = siblings.partition_point(|other| *other < entry);
+            siblings.insert(at, entry);
+            return;
+        }
+        let siblings = left.map_or(&self.top, |left| &self.nodes[&left].right);
+        // What reaches further to the right comes first.
+        let key = |of: Entry, origin: Option<Entry>| (std::cmp::Reverse(position(origin)), of);
+        let at = siblings.partition_point(|other| key(*other, self.nodes[other].right_origin) < key(entry, right));
+        match left {
+            None => self.top.insert(at, entry),
+            Some(left) => self.nodes.get_mut(&left).expect("it is there").right.insert(at, entry),
+        }
+    }
+
+    fn is_right_descendant(&self, entry: Entry, of: Entry) -> bool {
+        let mut pending = self.nodes[&of].right.clone();
+        while let Some(each) = pending.pop() {
+            if each == entry {
+                return true;
+            }
+            pending.extend(self.nodes[&each].left.iter().chain(&self.nodes[&each].right));
+        }
+        false
+    }
+
+    fn is_seen(entry: Entry, seen: &BTreeSet<ChangeId>) -> bool {
+        entry.0.is_none_or(|id| seen.contains(&id))
+    }
+
+    /// The place at which an element stands for who has seen these changes.
+    fn place(&self, element: Entry, seen: &BTreeSet<ChangeId>) -> Entry {
+        let moves: Vec<_> = self.moves.iter().filter(|(id, of, ..)| *of == element && seen.contains(id)).collect();
+        let heads = moves.iter().filter(|(id, ..)| !moves.iter().any(|(.., other)| other.contains(id)));
+        heads.max_by_key(|(_, _, strength, _)| *strength).map_or(element, |(id, ..)| (Some(*id), 0))
+    }
+
+    fn shown_to(&self, seen: &BTreeSet<ChangeId>) -> Vec<Entry> {
+        let is_shown = |entry: &Entry| {
+            let element = self.nodes[entry].moved.unwrap_or(*entry);
+            let is_deleted = self.deleted.get(&element).is_some_and(|by| !by.is_disjoint(seen));
+            Tree::is_seen(*entry, seen) && !is_deleted && self.place(element, seen) == *entry
+        };
+        self.order().into_iter().filter(is_shown).collect()
+    }
+
+    fn shown(&self) -> Vec<Entry> {
+        let mut all: BTreeSet<ChangeId> = self.nodes.keys().filter_map(|entry| entry.0).collect();
+        all.extend(self.deleted.values().flatten());
+        self.shown_to(&all).into_iter().map(|entry| self.nodes[&entry].moved.unwrap_or(entry)).collect()
+    }
+
+    fn apply(&mut self, known: &Known, of: Line) {
+        let id = known.change.id;
+        match &known.change.operation {
+            Operation::Insert { line, index, run } if *line == of => {
+                let mut left = index.checked_sub(1).map(|index| self.shown_to(&known.seen)[index as usize]);
+                let right = self.next(left, &known.seen);
+                for number in 0..run.len() as u64 {
+                    self.insert((Some(id), number), left, right, None);
+                    left = Some((Some(id), number));
+                }
+            }
+            Operation::Delete { line, index, count } if *line == of => {
+                let shown = self.shown_to(&known.seen);
+                for entry in &shown[*index as usize..(*index + *count) as usize] {
+                    let element = self.nodes[entry].moved.unwrap_or(*entry);
+                    self.deleted.entry(element).or_default().insert(id);
+                }
+            }
+            Operation::Move { line, from, to } if *line == of => {
+                let shown = self.shown_to(&known.seen);
+                let element = self.nodes[&shown[*from as usize]].moved.unwrap_or(shown[*from as usize]);
+                let before = if to <= from { *to } else { to + 1 };
+                let left = before.checked_sub(1).map(|index| shown[index as usize]);
+                let right = self.next(left, &known.seen);
+                self.insert((Some(id), 0), left, right, Some(element));
+                self.moves.push((id, element, known.strength(), known.seen.clone()));
+            }
+            _ => {}
+        }
+    }
+
+    fn next(&self, left: Option<Entry>, seen: &BTreeSet<ChangeId>) -> Option<Entry> {
+        let order = self.order();
+        let from = left.map_or(0, |left| order.iter().position(|entry| *entry == left).map_or(0, |at| at + 1));
+        order[from..].iter().find(|entry| Tree::is_seen(**entry, seen)).copied()
+    }
+}

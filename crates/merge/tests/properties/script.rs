@@ -1,0 +1,209 @@
+//! What live and dreams do, drawn as raw numbers that mean something only where they are done: so that every script is
+//! valid, and a shorter one still is.
+
+use crate::lab::{Dream, Lab, add_proto};
+use merge::*;
+use object::change::*;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    pub what: u8,
+    pub a: u8,
+    pub b: u8,
+    pub c: u8,
+}
+
+#[derive(Clone, Debug)]
+pub struct Script {
+    pub live: Vec<Step>,
+    /// After how many of live's steps it forks, under which policy, and what it does.
+    pub dreams: Vec<(u8, u8, Vec<Step>)>,
+}
+
+pub fn any_step() -> impl Strategy<Value = Step> {
+    (0..22u8, any::<u8>(), any::<u8>(), any::<u8>()).prop_map(|(what, a, b, c)| Step { what, a, b, c })
+}
+
+pub fn any_script() -> impl Strategy<Value = Script> {
+    let dream = (any::<u8>(), 0..4u8, vec(any_step(), 0..7));
+    (vec(any_step(), 0..8), vec(dream, 1..4)).prop_map(|(live, dreams)| Script { live, dreams })
+}
+
+/// The objects that every script starts with.
+#[derive(Clone, Copy)]
+pub struct Cast {
+    pub plain: [ObjectId; 4],
+    pub list: ObjectId,
+    pub text: ObjectId,
+    pub bag: ObjectId,
+    pub map: ObjectId,
+}
+
+pub fn cast(lab: &mut Lab) -> Cast {
+    let plain = [(); 4].map(|()| lab.object());
+    let body = |body| Creation { body, ..Creation::default() };
+    let list = lab.create(body(Body::Elements(Run::items((0..4).map(|item| Datum::number(f64::from(item)))))));
+    let text = lab.create(body(Body::Elements(Run::bytes(b"hello"))));
+    let bag = lab.create(body(Body::Members(vec![(Datum::Nil, 3)])));
+    let map = lab.create(body(Body::Map(vec![(Datum::text("k"), Datum::Nil)])));
+    Cast { plain, list, text, bag, map }
+}
+
+/// What a step means in this view, for the change that gets this id.
+pub fn operation(step: Step, cast: &Cast, view: &Image, id: ChangeId) -> Option<(ObjectId, Operation)> {
+    let Step { what, a, b, c } = step;
+    let plain = cast.plain[usize::from(a % 4)];
+    let name = ["x", "y"][usize::from(b % 2)];
+    let fresh = Datum::number((id.actor.0 * 1000 + id.seq) as f64);
+    let within = |line, object| view.length(object, line).checked_sub(1).map(|last| u64::from(a) % (last + 1));
+    let list_end = view.length(cast.list, Line::Items);
+    Some(match what {
+        0..=3 => (plain, Operation::set_slot(name, f64::from(c % 3))),
+        4 => (plain, Operation::set_slot(name, cast.plain[usize::from(c % 4)])),
+        5 => (plain, Operation::remove_slot(name)),
+        6..=8 => {
+            let run =
+                Run::items((0..=c % 2).map(|offset| Datum::record([fresh.clone(), Datum::number(f64::from(offset))])));
+            (cast.list, Operation::Insert { line: Line::Items, index: u64::from(a) % (list_end + 1), run })
+        }
+        9 | 10 => {
+            let index = within(Line::Items, cast.list)?;
+            (
+                cast.list,
+                Operation::Delete { line: Line::Items, index, count: (u64::from(b % 3) + 1).min(list_end - index) },
+            )
+        }
+        11 => (cast.list, Operation::Set { index: within(Line::Items, cast.list)?, value: fresh }),
+        12 => (
+            cast.list,
+            Operation::Move { line: Line::Items, from: within(Line::Items, cast.list)?, to: u64::from(b) % list_end },
+        ),
+        13 => {
+            let index = u64::from(a) % (view.length(cast.text, Line::Units) + 1);
+            (
+                cast.text,
+                Operation::Insert { line: Line::Units, index, run: Run::bytes(&[b'A' + b % 26, b'a' + c % 26]) },
+            )
+        }
+        14 => (cast.text, Operation::Delete { line: Line::Units, index: within(Line::Units, cast.text)?, count: 1 }),
+        15 => (cast.bag, Operation::Add { member: member(a), count: u64::from(b % 2) + 1 }),
+        16 => (cast.bag, Operation::Remove { member: member(a), count: if b % 2 == 0 { 1 } else { u64::MAX } }),
+        17 => (cast.bag, Operation::Count { key: Datum::Nil, delta: i64::from(c) - 128 }),
+        18 => (
+            cast.map,
+            Operation::Put { field: Field::Entry(Datum::text(["k", "l"][usize::from(a % 2)])), value: fresh },
+        ),
+        19 => {
+            let other = cast.plain[usize::from(b % 4)];
+            (!reaches(view, other, plain)).then(|| (plain, add_proto(other)))?
+        }
+        20 => (plain, Operation::Delete { line: Line::Protos, index: within(Line::Protos, plain)?, count: 1 }),
+        _ => create(step, cast, view, id)?,
+    })
+}
+
+fn member(number: u8) -> Datum {
+    if number.is_multiple_of(2) { Datum::Nil } else { Datum::text("m") }
+}
+
+/// A new object, or a container that others may make too.
+fn create(step: Step, cast: &Cast, view: &Image, id: ChangeId) -> Option<(ObjectId, Operation)> {
+    let under = (step.b % 2 == 0).then(|| (cast.map, Field::Entry(Datum::text("shared"))));
+    let entry = (Datum::text(["p", "q"][usize::from(step.c % 2)]), Datum::number(f64::from(step.a)));
+    let protos = vec![cast.plain[0]];
+    let creation = Creation { protos, body: Body::Map(vec![entry]), under, ..Creation::default() };
+    let object = creation.object(id);
+    (view.presence(object) == Presence::Never).then(|| (object, Operation::Create(Box::new(creation))))
+}
+
+/// Whether the protos lead from one object to another.
+fn reaches(image: &Image, from: ObjectId, to: ObjectId) -> bool {
+    let mut seen = Vec::new();
+    let mut pending = vec![from];
+    while let Some(object) = pending.pop() {
+        if object == to {
+            return true;
+        }
+        if !seen.contains(&object) {
+            seen.push(object);
+            let protos = image.get(object).map(|thing| &thing.protos[..]).unwrap_or_default();
+            pending
+                .extend(protos.iter().filter_map(|proto| if let Datum::Object(id) = proto { Some(*id) } else { None }));
+        }
+    }
+    false
+}
+
+/// Nobody inherits from itself.
+pub fn is_acyclic(image: &Image) -> bool {
+    image.things().into_iter().all(|(object, thing)| {
+        thing.protos.iter().all(|proto| matches!(proto, Datum::Object(proto) if !reaches(image, *proto, object)))
+    })
+}
+
+/// An author outside of the live image: its journal, and the image as it sees it.
+#[derive(Clone)]
+pub struct Author {
+    pub dream: Dream,
+    pub view: Image,
+    /// How many of live's changes it has seen.
+    pub fork: usize,
+    pub policy: Policy,
+}
+
+impl Author {
+    pub fn new(lab: &mut Lab, actor: u64, policy: Policy) -> Author {
+        let dream = lab.fork(actor, policy);
+        Author { dream, view: lab.image.clone(), fork: lab.done.len(), policy }
+    }
+
+    pub fn does(&mut self, step: Step, cast: &Cast) {
+        let id = ChangeId::new(self.dream.actor, self.dream.changes.len() as u64 + 1);
+        let Some((object, operation)) = operation(step, cast, &self.view, id) else { return };
+        self.view.apply(object, &operation);
+        let time = Time(self.dream.time.0 + (u64::from(step.c % 8) << 16));
+        self.dream.does(object, operation);
+        self.dream.changes.last_mut().expect("it was just added").time = time;
+    }
+}
+
+pub fn live_does(lab: &mut Lab, step: Step, cast: &Cast) {
+    let id = ChangeId::new(crate::lab::LIVE, lab.seq + 1);
+    if let Some((object, operation)) = operation(step, cast, &lab.image.clone(), id) {
+        lab.live(object, operation);
+    }
+}
+
+/// Live has done all that it does, the dreams have written their journals, and nothing has been merged.
+#[derive(Clone)]
+pub struct Prepared {
+    pub lab: Lab,
+    pub cast: Cast,
+    pub authors: Vec<Author>,
+}
+
+pub fn prepare(script: &Script) -> Prepared {
+    prepare_with_seed(script, 7)
+}
+
+pub fn prepare_with_seed(script: &Script, seed: u64) -> Prepared {
+    let mut lab = Lab::with_seed(seed);
+    let cast = cast(&mut lab);
+    lab.done.clear();
+    let mut authors = Vec::new();
+    for at in 0..=script.live.len() {
+        for (number, (fork, policy, steps)) in script.dreams.iter().enumerate() {
+            if usize::from(*fork) % (script.live.len() + 1) == at {
+                let mut author = Author::new(&mut lab, number as u64 + 2, Policy::ALL[usize::from(*policy)]);
+                steps.iter().for_each(|step| author.does(*step, &cast));
+                authors.push(author);
+            }
+        }
+        if let Some(step) = script.live.get(at) {
+            live_does(&mut lab, *step, &cast);
+        }
+    }
+    Prepared { lab, cast, authors }
+}

@@ -1,0 +1,291 @@
+//! Bytes to changes. What comes in may be anything: whatever is read is checked, nothing is set aside for more than the
+//! input can hold, and no recursion follows it.
+
+use super::creation::{Body, Creation};
+use super::datum::{Datum, Text};
+use super::error::ChangeError;
+use super::id::{ActorId, ChangeId, ObjectId};
+use super::operation::{Field, Line, Operation, Run};
+use super::time::Time;
+use super::wire::{self, Reader, bit, body, kind, tag, under};
+use super::{Change, Preds};
+
+/// Reads a batch, change by change. After an error it is at its end.
+pub struct Decoder<'b> {
+    reader: Reader<'b>,
+    next: ChangeId,
+    object: ObjectId,
+    time: Time,
+    names: Vec<Text>,
+    objects: Vec<ObjectId>,
+    has_failed: bool,
+}
+
+impl<'b> Decoder<'b> {
+    pub fn new(bytes: &'b [u8]) -> Result<Decoder<'b>, ChangeError> {
+        let mut reader = Reader::new(bytes);
+        let version = reader.byte()?;
+        if version != wire::VERSION {
+            return Err(ChangeError::Version(version));
+        }
+        let next = change_id(&mut reader)?;
+        Ok(Decoder {
+            reader,
+            next,
+            object: ObjectId::minted(next),
+            time: Time(0),
+            names: Vec::new(),
+            objects: Vec::new(),
+            has_failed: false,
+        })
+    }
+
+    /// The id of the change that comes next.
+    pub const fn next_id(&self) -> ChangeId {
+        self.next
+    }
+
+    fn change(&mut self) -> Result<Change, ChangeError> {
+        let mut head = self.reader.byte()?;
+        if head & kind::MASK == kind::CONTEXT {
+            self.object = self.context(head)?;
+            head = self.reader.byte()?;
+        }
+        if head & bit::TIME != 0 {
+            self.time = Time(self.time.0.wrapping_add(self.reader.signed()? as u64));
+        }
+        let id = self.next;
+        let is_new = head & kind::MASK == kind::CREATE;
+        if !is_new && head & bit::SAME_OBJECT == 0 {
+            self.object = self.near()?;
+        }
+        let preds = if head & bit::NAMED == 0 { Preds::Seen } else { Preds::Named(self.preds(id)?) };
+        let operation = self.operation(head & kind::MASK)?;
+        let at = self.reader.at();
+        self.next.seq = id.seq.checked_add(1).ok_or(ChangeError::Range { what: "number of a change", at })?;
+        Ok(Change { id, time: self.time, object: self.object, operation, preds })
+    }
+
+    fn context(&mut self, head: u8) -> Result<ObjectId, ChangeError> {
+        if head & bit::DERIVED == 0 { Ok(ObjectId::minted(change_id(&mut self.reader)?)) } else { self.fingerprint() }
+    }
+
+    fn fingerprint(&mut self) -> Result<ObjectId, ChangeError> {
+        let at = self.reader.at();
+        let object = ObjectId::from_bytes(self.reader.array()?);
+        if object.is_derived() { Ok(object) } else { Err(ChangeError::Range { what: "fingerprint", at }) }
+    }
+
+    /// The object at the distance that follows.
+    fn near(&mut self) -> Result<ObjectId, ChangeError> {
+        let at = self.reader.at();
+        let distance = self.reader.signed()? as u64;
+        let from = self.object.minted_by().ok_or(ChangeError::Range { what: "distance to an object", at })?;
+        Ok(ObjectId::minted(ChangeId::new(from.actor, from.seq.wrapping_add(distance))))
+    }
+
+    fn preds(&mut self, id: ChangeId) -> Result<Box<[ChangeId]>, ChangeError> {
+        let count = self.reader.count()?;
+        let each = (0..count).map(|_| {
+            let at = self.reader.at();
+            let number = self.reader.number()?;
+            match number {
+                1 => change_id(&mut self.reader),
+                _ if number & 1 == 0 => Ok(ChangeId::new(id.actor, id.seq.wrapping_sub(number >> 1))),
+                _ => Err(ChangeError::Unknown { what: "form of a replaced change", at }),
+            }
+        });
+        each.collect()
+    }
+
+    fn operation(&mut self, form: u8) -> Result<Operation, ChangeError> {
+        Ok(match form {
+            kind::SLOT_SET => Operation::Put { field: Field::Slot(self.name()?), value: self.datum()? },
+            kind::SLOT_REMOVE => Operation::Put { field: Field::Slot(self.name()?), value: Datum::Absent },
+            kind::MAP_PUT => Operation::Put { field: Field::Entry(self.datum()?), value: self.datum()? },
+            kind::MAP_REMOVE => Operation::Put { field: Field::Entry(self.datum()?), value: Datum::Absent },
+            kind::DATA => Operation::Put { field: Field::Data, value: self.datum()? },
+            kind::FLAGS => Operation::Put { field: Field::Flags, value: self.datum()? },
+            kind::CREATE => Operation::Create(Box::new(self.creation()?)),
+            kind::LINES..kind::LIST_SET => self.line_operation(form - kind::LINES)?,
+            kind::LIST_SET => Operation::Set { index: self.reader.number()?, value: self.datum()? },
+            kind::COUNTER_ADD => Operation::Count { key: self.datum()?, delta: self.reader.signed()? },
+            kind::MEMBER_ADD => Operation::Add { member: self.datum()?, count: self.reader.number()? },
+            kind::MEMBER_REMOVE => Operation::Remove { member: self.datum()?, count: self.reader.number()? },
+            kind::FFI_CALL => Operation::Call { name: self.name()?, payload: self.datum()? },
+            _ => return Err(ChangeError::Unknown { what: "kind of change", at: self.reader.at() }),
+        })
+    }
+
+    fn line_operation(&mut self, form: u8) -> Result<Operation, ChangeError> {
+        let line = [Line::Protos, Line::Items, Line::Units][usize::from(form / 3)];
+        let first = self.reader.number()?;
+        Ok(match form % 3 {
+            0 => Operation::Insert { line, index: first, run: self.line_run(line)? },
+            1 => Operation::Delete { line, index: first, count: self.reader.number()? },
+            _ => Operation::Move { line, from: first, to: self.reader.number()? },
+        })
+    }
+
+    fn line_run(&mut self, line: Line) -> Result<Run, ChangeError> {
+        match line {
+            Line::Protos => {
+                let count = self.reader.count()?;
+                (0..count).map(|_| Ok(Datum::Object(self.far()?))).collect::<Result<_, _>>().map(Run::Items)
+            }
+            Line::Items => self.items(),
+            Line::Units => self.units(),
+        }
+    }
+
+    fn items(&mut self) -> Result<Run, ChangeError> {
+        let count = self.reader.count()?;
+        (0..count).map(|_| self.datum()).collect::<Result<_, _>>().map(Run::Items)
+    }
+
+    fn units(&mut self) -> Result<Run, ChangeError> {
+        let at = self.reader.at();
+        let width = self.reader.byte()?;
+        let bytes = self.reader.prefixed()?;
+        if !(1..=wire::WIDTH_MOST).contains(&width) || bytes.len() % usize::from(width) != 0 {
+            return Err(ChangeError::Range { what: "width of units", at });
+        }
+        Ok(Run::Units { width, bytes: bytes.into() })
+    }
+
+    fn creation(&mut self) -> Result<Creation, ChangeError> {
+        let head = self.reader.byte()?;
+        let mut creation = Creation { kind: self.reader.small("kind of object")?, ..Creation::default() };
+        if head & body::IS_UNDER != 0 {
+            creation.under = Some((self.far()?, self.under()?));
+        }
+        if head & body::HAS_FLAGS != 0 {
+            creation.flags = self.reader.small("flags")?;
+        }
+        for _ in 0..self.reader.count()? {
+            creation.protos.push(self.far()?);
+        }
+        self.object = creation.object(self.next);
+        for _ in 0..self.reader.count()? {
+            creation.slots.push((self.name()?, self.datum()?));
+        }
+        creation.body = self.body(head & body::MASK)?;
+        Ok(creation)
+    }
+
+    fn under(&mut self) -> Result<Field, ChangeError> {
+        let at = self.reader.at();
+        match self.reader.byte()? {
+            under::SLOT => self.name().map(Field::Slot),
+            under::ENTRY => self.datum().map(Field::Entry),
+            _ => Err(ChangeError::Unknown { what: "place of a container", at }),
+        }
+    }
+
+    fn body(&mut self, form: u8) -> Result<Body, ChangeError> {
+        Ok(match form {
+            body::NOTHING => Body::Nothing,
+            body::DATA => Body::Data(self.datum()?),
+            body::ITEMS => Body::Elements(self.items()?),
+            body::UNITS => Body::Elements(self.units()?),
+            body::MAP => Body::Map(self.pairs(Decoder::datum)?),
+            body::COUNTERS => Body::Counters(self.pairs(|decoder| decoder.reader.signed())?),
+            body::MEMBERS => Body::Members(self.pairs(|decoder| decoder.reader.number())?),
+            _ => return Err(ChangeError::Unknown { what: "body of an object", at: self.reader.at() }),
+        })
+    }
+
+    fn pairs<T>(
+        &mut self,
+        value: impl Fn(&mut Decoder<'b>) -> Result<T, ChangeError>,
+    ) -> Result<Vec<(Datum, T)>, ChangeError> {
+        let count = self.reader.count()?;
+        (0..count).map(|_| Ok((self.datum()?, value(self)?))).collect()
+    }
+
+    fn name(&mut self) -> Result<Text, ChangeError> {
+        let at = self.reader.at();
+        let index: usize = self.reader.small("name")?;
+        if let Some(name) = self.names.get(index) {
+            return Ok(name.clone());
+        }
+        if index > self.names.len() {
+            return Err(ChangeError::Unknown { what: "name", at });
+        }
+        let name = Text::from(self.reader.prefixed()?);
+        self.names.push(name.clone());
+        Ok(name)
+    }
+
+    fn far(&mut self) -> Result<ObjectId, ChangeError> {
+        let at = self.reader.at();
+        let index: usize = self.reader.small("object")?;
+        if let Some(object) = self.objects.get(index) {
+            return Ok(*object);
+        }
+        if index > self.objects.len() {
+            return Err(ChangeError::Unknown { what: "object", at });
+        }
+        let object = match self.reader.number()? {
+            0 => self.fingerprint()?,
+            actor => ObjectId::minted(ChangeId::new(checked_actor(actor - 1, at)?, self.reader.number()?)),
+        };
+        self.objects.push(object);
+        Ok(object)
+    }
+
+    fn datum(&mut self) -> Result<Datum, ChangeError> {
+        let first = self.reader.byte()?;
+        if first != tag::RECORD {
+            return self.scalar(first);
+        }
+        let count = self.reader.count()?;
+        let fields = (0..count).map(|_| {
+            let first = self.reader.byte()?;
+            self.scalar(first)
+        });
+        fields.collect::<Result<_, _>>().map(Datum::Record)
+    }
+
+    fn scalar(&mut self, first: u8) -> Result<Datum, ChangeError> {
+        Ok(match first {
+            tag::SMALL.. => Datum::Number((i64::from(first - tag::SMALL) + wire::SMALL_LEAST) as f64),
+            tag::INTEGER => Datum::Number(self.reader.signed()? as f64),
+            tag::TEXT => Datum::Text(self.name()?),
+            tag::NEAR => Datum::Object(self.near()?),
+            tag::FAR => Datum::Object(self.far()?),
+            tag::ABSENT => Datum::Absent,
+            tag::NIL => Datum::Nil,
+            tag::FALSE => Datum::Boolean(false),
+            tag::TRUE => Datum::Boolean(true),
+            tag::SINGLE => Datum::number(f64::from(f32::from_le_bytes(self.reader.array()?))),
+            tag::DOUBLE => Datum::number(f64::from_le_bytes(self.reader.array()?)),
+            tag::BYTES => Datum::Bytes(self.reader.prefixed()?.into()),
+            _ => return Err(ChangeError::Unknown { what: "form of a value", at: self.reader.at() - 1 }),
+        })
+    }
+}
+
+impl Iterator for Decoder<'_> {
+    type Item = Result<Change, ChangeError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.has_failed || self.reader.rest() == 0 {
+            return None;
+        }
+        let change = self.change();
+        self.has_failed = change.is_err();
+        Some(change)
+    }
+}
+
+fn checked_actor(number: u64, at: usize) -> Result<ActorId, ChangeError> {
+    let actor = ActorId(number);
+    if actor <= ActorId::MAX { Ok(actor) } else { Err(ChangeError::Range { what: "actor", at }) }
+}
+
+fn change_id(reader: &mut Reader<'_>) -> Result<ChangeId, ChangeError> {
+    let at = reader.at();
+    let actor = checked_actor(reader.number()?, at)?;
+    Ok(ChangeId::new(actor, reader.number()?))
+}

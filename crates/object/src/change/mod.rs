@@ -1,0 +1,74 @@
+//! The record of a state change, and its bytes: redo in the log, journal of a dream, operation of the merge, history.
+//! Owns the format, which must last; knows neither heap nor language, so that store and merge can share it.
+//!
+//! - `id`: who made a change or an object, and which one; `time`: when, by a hybrid logical clock
+//! - `datum`: a value that means the same in every process; `operation`: what one change does; `creation`: a new object
+//! - `encode`, `decode`: the changes of one actor as one batch of bytes, in the format that `wire` numbers
+//!
+//! **The author's view.** A change says what its author did to what the author saw: the fork point and its own earlier
+//! changes. So positions in lists are plain indexes, and what a write replaces is, unless named, what was there. Names
+//! of elements and replaced changes can be found by replaying the author's view, and need not be trusted or stored.
+
+mod creation;
+mod datum;
+mod decode;
+mod encode;
+mod error;
+mod id;
+mod operation;
+mod time;
+mod wire;
+
+pub use creation::{Body, Creation};
+pub use datum::{Datum, Text};
+pub use decode::Decoder;
+pub use encode::Encoder;
+pub use error::ChangeError;
+pub use id::{ActorId, ChangeId, ObjectId};
+pub use operation::{Field, Line, Operation, Run};
+pub use time::{Clock, Time};
+
+/// One change of state.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Change {
+    pub id: ChangeId,
+    pub time: Time,
+    pub object: ObjectId,
+    pub operation: Operation,
+    pub preds: Preds,
+}
+
+/// The changes that one replaces.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum Preds {
+    /// What the author saw there: its own latest change of the place, else the version at the fork point.
+    #[default]
+    Seen,
+    /// These and no others. An undo names what it undoes.
+    Named(Box<[ChangeId]>),
+}
+
+impl Change {
+    /// A change that replaces what its author saw.
+    pub fn new(id: ChangeId, time: Time, object: ObjectId, operation: Operation) -> Change {
+        Change { id, time, object, operation, preds: Preds::Seen }
+    }
+
+    /// The making of an object: its id follows from the change, or from the place that it is made under.
+    pub fn create(id: ChangeId, time: Time, creation: Creation) -> Change {
+        Change::new(id, time, creation.object(id), Operation::Create(Box::new(creation)))
+    }
+}
+
+/// One batch of bytes from changes of one actor, numbered without gaps.
+pub fn encode(changes: &[Change]) -> Result<Vec<u8>, ChangeError> {
+    let Some(first) = changes.first() else { return Ok(Vec::new()) };
+    let mut encoder = Encoder::new(first.id, Vec::with_capacity(changes.len() * 8));
+    changes.iter().try_for_each(|change| encoder.push(change))?;
+    Ok(encoder.finish())
+}
+
+/// All changes of a batch.
+pub fn decode(bytes: &[u8]) -> Result<Vec<Change>, ChangeError> {
+    if bytes.is_empty() { Ok(Vec::new()) } else { Decoder::new(bytes)?.collect() }
+}
