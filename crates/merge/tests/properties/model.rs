@@ -117,12 +117,15 @@ impl Model {
 /// An element: the change that brought it (none at rest), and which one of its run.
 type Entry = (Option<ChangeId>, u64);
 
+/// A move: its change, the element, how it ranks, and what it replaces.
+type Move = (ChangeId, Entry, (u8, Time, ChangeId), BTreeSet<ChangeId>);
+
 /// Fugue as a tree of single elements: each is a left or right child of another.
 struct Tree {
     nodes: BTreeMap<Entry, Node>,
     top: Vec<Entry>,
     deleted: BTreeMap<Entry, BTreeSet<ChangeId>>,
-    moves: Vec<(ChangeId, Entry, (u8, Time, ChangeId), BTreeSet<ChangeId>)>,
+    moves: Vec<Move>,
 }
 
 struct Node {

@@ -110,7 +110,7 @@ fn member(number: u8) -> Datum {
 
 /// A new object, or a container that others may make too.
 fn create(step: Step, cast: &Cast, view: &Image, id: ChangeId) -> Option<(ObjectId, Operation)> {
-    let under = (step.b % 2 == 0).then(|| (cast.map, Field::Entry(Datum::text("shared"))));
+    let under = step.b.is_multiple_of(2).then(|| (cast.map, Field::Entry(Datum::text("shared"))));
     let entry = (Datum::text(["p", "q"][usize::from(step.c % 2)]), Datum::number(f64::from(step.a)));
     let protos = vec![cast.plain[0]];
     let creation = Creation { protos, body: Body::Map(vec![entry]), under, ..Creation::default() };
