@@ -250,6 +250,21 @@ impl Heap {
         Some(result)
     }
 
+    /// Appends a sequence of at most so many bytes to a mutable one that nobody watches. False if nothing was done.
+    #[inline]
+    pub fn append_short(&mut self, handle: Handle, other: Handle, most_bytes: usize) -> bool {
+        let places = [handle.0 as usize, other.0 as usize];
+        let Ok([object, other]) = self.objects.get_disjoint_mut(places) else { return false };
+        let (Data::Sequence(sequence), Data::Sequence(other)) = (&mut object.data, &other.data) else { return false };
+        let done = object.flags & (flag::SYMBOL | flag::WATCHED) == 0 && sequence.append_short(other, most_bytes);
+        if done {
+            let bytes = other.size_in_bytes();
+            self.usage.bytes += bytes;
+            self.usage.fresh_bytes += bytes;
+        }
+        done
+    }
+
     /// Changes a mutable sequence by what another one holds, copying that only if it is the same one.
     pub fn sequence_edit_with<R>(
         &mut self,

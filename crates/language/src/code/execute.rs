@@ -47,6 +47,7 @@ impl Vm {
         let depth_limit = self.limits.depth.min(self.stack.look_at_depth);
         let memory_limit = self.limits.memory_bytes.map_or(usize::MAX, |bytes| bytes as usize);
         let Vm { heap, stack, tank, units, names, protos, .. } = self;
+        #[cfg_attr(feature = "no_fuel", allow(unused_mut, reason = "nothing is paid"))]
         let mut fuel = tank.slice as i64;
         let frame = stack.frames.last().expect("a running machine has a frame");
         let Phase::Step(place) = frame.phase else { unreachable!("a code frame is at a step") };

@@ -5,7 +5,6 @@
 use crate::names::Names;
 use crate::protos::Protos;
 use object::number_text::with_number_text;
-use object::sequence::{SIZE_LIMIT_BYTES, Sequence};
 use object::{Data, Heap, Kind, Value, flag};
 
 /// What a quick form may use.
@@ -82,13 +81,9 @@ pub(super) fn sequence_size(bench: &mut Bench, target: Value, _: &[Value]) -> Op
 
 pub(super) fn append_seq(bench: &mut Bench, target: Value, arguments: &[Value]) -> Option<Value> {
     let (sequence, &[more]) = (target.as_handle()?, arguments) else { return None };
-    let more = more.as_handle()?;
-    let is_mutable = !bench.heap.object(sequence).has(flag::SYMBOL) && bench.heap.sequence(sequence).is_some();
-    let is_small = bench.heap.sequence(more)?.size_in_bytes() <= FREE_BYTES;
-    if !is_mutable || !is_small || bench.heap.sequence(sequence)?.size_in_bytes() > SIZE_LIMIT_BYTES - FREE_BYTES {
+    if !bench.heap.append_short(sequence, more.as_handle()?, FREE_BYTES) {
         return None;
     }
-    bench.heap.sequence_edit_with(sequence, more, Sequence::append_seq);
     Some(target)
 }
 

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::{Encoding, Item, Sequence, SequenceError, check_size, with_item};
+use super::{Encoding, Item, SIZE_LIMIT_BYTES, Sequence, SequenceError, check_size, with_item};
 
 impl Sequence {
     /// Adds raw bytes to a sequence of byte items; for wider items each byte becomes one item. Amortised linear in
@@ -34,6 +34,19 @@ impl Sequence {
         }
         self.widen_for(other);
         self.buffer.extend(&other.items_for(self));
+    }
+
+    /// Appends so few bytes of the same kind that nothing has to be asked first. False if nothing was done.
+    #[inline]
+    pub(crate) fn append_short(&mut self, other: &Sequence, most_bytes: usize) -> bool {
+        let bytes = other.as_bytes();
+        let is_plain = self.item_type == other.item_type
+            && bytes.len() <= most_bytes
+            && self.size_in_bytes() + bytes.len() <= SIZE_LIMIT_BYTES;
+        if is_plain {
+            self.buffer.extend(bytes);
+        }
+        is_plain
     }
 
     /// Io's `..`: a new sequence, in one allocation.

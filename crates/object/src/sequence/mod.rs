@@ -147,6 +147,7 @@ impl Sequence {
         self.as_bytes().is_empty()
     }
 
+    #[inline]
     pub fn size_in_bytes(&self) -> usize {
         self.as_bytes().len()
     }
