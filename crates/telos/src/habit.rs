@@ -123,7 +123,8 @@ pub fn advice(written: &str, is_lobby: bool, names: &[String]) -> Option<String>
 pub fn printing(source: &str) -> Option<&'static str> {
     let is_meant_as_function = |line: &str| {
         let arguments = ["println(", "print("].iter().find_map(|start| line.strip_prefix(start));
-        arguments.is_some_and(|arguments| !arguments.trim_start().starts_with(')'))
+        let is_statement = ["println \"", "print \""].iter().any(|start| line.starts_with(start));
+        is_statement || arguments.is_some_and(|arguments| !arguments.trim_start().starts_with(')'))
     };
     let words =
         "println prints the object it is sent to, and ignores arguments: \"text\" println, or writeln(\"text\")";
@@ -161,6 +162,7 @@ mod tests {
     #[test]
     fn printing_is_no_function() {
         assert!(printing("x := 1\nprintln(\"hello\")").is_some() && printing("print(1)").is_some());
+        assert!(printing("print \"hello\"").is_some());
         assert!(printing("1 println; \"println(1)\"; println").is_none() && printing("println()").is_none());
     }
 }
