@@ -33,6 +33,9 @@ fn memory_limits_hold() {
         "grow := method(n, grow(list(n, n))); grow(1)",
         "loop(coroDoLater(1))",
         "l := list(1); loop(l = list(l, l, l, l))",
+        // Parsing used to take what it needed: messages are far bigger than their text.
+        "doString(\"1 \" repeated(4000000))",
+        "\"a(\" repeated(4000000) asMessage",
     ] {
         let mut vm = limited(Limits { memory_bytes: Some(24 << 20), fuel: Some(100_000_000), ..Limits::default() });
         assert!(matches!(halt(&mut vm, source), Halt::Memory { .. }), "{source}");

@@ -275,10 +275,19 @@ fn do_string(vm: &mut Vm, args: Args) -> Outcome {
     Err(Signal::Entered)
 }
 
+/// A source that is not worth asking for room.
+const SHORT_SOURCE_BYTES: usize = 64 << 10;
+
+/// What a message takes, its place in the parser's tree included.
+const MESSAGE_BYTES: usize = 192;
+
 impl Vm {
     /// Parses source into a message, with the operators as the program has set them.
     pub(crate) fn parse_message(&mut self, source: &str, label: Symbol) -> Result<Handle, Signal> {
         self.charge(source.len() / 16)?;
+        if source.len() > SHORT_SOURCE_BYTES {
+            self.reserve(crate::syntax::token_count(source) * MESSAGE_BYTES)?;
+        }
         self.refresh_operators();
         match crate::syntax::parse(source, &self.operators.table) {
             Ok(tree) => Ok(message::from_tree(&mut self.heap, self.protos.message, &tree, label)),

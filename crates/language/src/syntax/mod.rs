@@ -38,6 +38,12 @@ pub use print::print;
 pub use shuffle::shuffle;
 pub use tree::{Literal, Node, NodeId, Tree};
 
+/// How many tokens a source has: what parsing it will take. Counts up to the first fault.
+pub(crate) fn token_count(source: &str) -> usize {
+    let Ok(mut lexer) = lexer::Lexer::new(source) else { return 0 };
+    std::iter::from_fn(|| lexer.next().ok().filter(|token| token.kind != token::TokenKind::End)).count()
+}
+
 /// Parses source and shuffles its operators. A source without any message gives the single message `nil`.
 pub fn parse<'s>(source: &'s str, table: &OperatorTable) -> Result<Tree<'s>, SyntaxError> {
     let mut tree = parser::parse_chains(source)?;
