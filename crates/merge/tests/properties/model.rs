@@ -122,7 +122,14 @@ struct Tree {
     nodes: BTreeMap<Entry, Node>,
     top: Vec<Entry>,
     deleted: BTreeMap<Entry, BTreeSet<ChangeId>>,
-    moves: Vec<(ChangeId, Entry, (u8, Time, ChangeId), BTreeSet<ChangeId>)>,
+    moves: Vec<Moved>,
+}
+
+struct Moved {
+    by: ChangeId,
+    element: Entry,
+    strength: (u8, Time, ChangeId),
+    seen: BTreeSet<ChangeId>,
 }
 
 struct Node {
@@ -158,7 +165,8 @@ impl Tree {
     /// Under the left neighbour, unless the right one is below that already: then under the right one.
     fn insert(&mut self, entry: Entry, left: Option<Entry>, right: Option<Entry>, moved: Option<Entry>) {
         let order = self.order();
-        let position = |of: Option<Entry>| of.and_then(|of| order.iter().position(|other| *other == of)).unwrap_or(usize::MAX);
+        let position =
+            |of: Option<Entry>| of.and_then(|of| order.iter().position(|other| *other == of)).unwrap_or(usize::MAX);
         let is_below = right.is_some_and(|right| left.is_none_or(|left| self.is_right_descendant(right, left)));
         self.nodes.insert(entry, Node { left: Vec::new(), right: Vec::new(), right_origin: right, moved });
         if let Some(right) = right.filter(|_| is_below) {
@@ -194,9 +202,10 @@ impl Tree {
 
     /// The place at which an element stands for who has seen these changes.
     fn place(&self, element: Entry, seen: &BTreeSet<ChangeId>) -> Entry {
-        let moves: Vec<_> = self.moves.iter().filter(|(id, of, ..)| *of == element && seen.contains(id)).collect();
-        let heads = moves.iter().filter(|(id, ..)| !moves.iter().any(|(.., other)| other.contains(id)));
-        heads.max_by_key(|(_, _, strength, _)| *strength).map_or(element, |(id, ..)| (Some(*id), 0))
+        let is_meant = |moved: &&Moved| moved.element == element && seen.contains(&moved.by);
+        let moves: Vec<&Moved> = self.moves.iter().filter(is_meant).collect();
+        let heads = moves.iter().filter(|moved| !moves.iter().any(|other| other.seen.contains(&moved.by)));
+        heads.max_by_key(|moved| moved.strength).map_or(element, |moved| (Some(moved.by), 0))
     }
 
     fn shown_to(&self, seen: &BTreeSet<ChangeId>) -> Vec<Entry> {
@@ -239,7 +248,7 @@ impl Tree {
                 let left = before.checked_sub(1).map(|index| shown[index as usize]);
                 let right = self.next(left, &known.seen);
                 self.insert((Some(id), 0), left, right, Some(element));
-                self.moves.push((id, element, known.strength(), known.seen.clone()));
+                self.moves.push(Moved { by: id, element, strength: known.strength(), seen: known.seen.clone() });
             }
             _ => {}
         }

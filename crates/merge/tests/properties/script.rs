@@ -64,24 +64,37 @@ pub fn operation(step: Step, cast: &Cast, view: &Image, id: ChangeId) -> Option<
         4 => (plain, Operation::set_slot(name, cast.plain[usize::from(c % 4)])),
         5 => (plain, Operation::remove_slot(name)),
         6..=8 => {
-            let run = Run::items((0..=c % 2).map(|offset| Datum::record([fresh.clone(), Datum::number(f64::from(offset))])));
+            let run =
+                Run::items((0..=c % 2).map(|offset| Datum::record([fresh.clone(), Datum::number(f64::from(offset))])));
             (cast.list, Operation::Insert { line: Line::Items, index: u64::from(a) % (list_end + 1), run })
         }
         9 | 10 => {
             let index = within(Line::Items, cast.list)?;
-            (cast.list, Operation::Delete { line: Line::Items, index, count: (u64::from(b % 3) + 1).min(list_end - index) })
+            (
+                cast.list,
+                Operation::Delete { line: Line::Items, index, count: (u64::from(b % 3) + 1).min(list_end - index) },
+            )
         }
         11 => (cast.list, Operation::Set { index: within(Line::Items, cast.list)?, value: fresh }),
-        12 => (cast.list, Operation::Move { line: Line::Items, from: within(Line::Items, cast.list)?, to: u64::from(b) % list_end }),
+        12 => (
+            cast.list,
+            Operation::Move { line: Line::Items, from: within(Line::Items, cast.list)?, to: u64::from(b) % list_end },
+        ),
         13 => {
             let index = u64::from(a) % (view.length(cast.text, Line::Units) + 1);
-            (cast.text, Operation::Insert { line: Line::Units, index, run: Run::bytes(&[b'A' + b % 26, b'a' + c % 26]) })
+            (
+                cast.text,
+                Operation::Insert { line: Line::Units, index, run: Run::bytes(&[b'A' + b % 26, b'a' + c % 26]) },
+            )
         }
         14 => (cast.text, Operation::Delete { line: Line::Units, index: within(Line::Units, cast.text)?, count: 1 }),
         15 => (cast.bag, Operation::Add { member: member(a), count: u64::from(b % 2) + 1 }),
         16 => (cast.bag, Operation::Remove { member: member(a), count: if b % 2 == 0 { 1 } else { u64::MAX } }),
         17 => (cast.bag, Operation::Count { key: Datum::Nil, delta: i64::from(c) - 128 }),
-        18 => (cast.map, Operation::Put { field: Field::Entry(Datum::text(["k", "l"][usize::from(a % 2)])), value: fresh }),
+        18 => (
+            cast.map,
+            Operation::Put { field: Field::Entry(Datum::text(["k", "l"][usize::from(a % 2)])), value: fresh },
+        ),
         19 => {
             let other = cast.plain[usize::from(b % 4)];
             (!reaches(view, other, plain)).then(|| (plain, add_proto(other)))?
@@ -97,7 +110,7 @@ fn member(number: u8) -> Datum {
 
 /// A new object, or a container that others may make too.
 fn create(step: Step, cast: &Cast, view: &Image, id: ChangeId) -> Option<(ObjectId, Operation)> {
-    let under = (step.b % 2 == 0).then(|| (cast.map, Field::Entry(Datum::text("shared"))));
+    let under = step.b.is_multiple_of(2).then(|| (cast.map, Field::Entry(Datum::text("shared"))));
     let entry = (Datum::text(["p", "q"][usize::from(step.c % 2)]), Datum::number(f64::from(step.a)));
     let protos = vec![cast.plain[0]];
     let creation = Creation { protos, body: Body::Map(vec![entry]), under, ..Creation::default() };
@@ -115,8 +128,9 @@ fn reaches(image: &Image, from: ObjectId, to: ObjectId) -> bool {
         }
         if !seen.contains(&object) {
             seen.push(object);
-            let protos = image.get(object).map(|thing| &thing.protos[..]).unwrap_or_default();
-            pending.extend(protos.iter().filter_map(|proto| if let Datum::Object(id) = proto { Some(*id) } else { None }));
+            let protos = image.get(object).map(|thing| thing.protos()).unwrap_or_default();
+            pending
+                .extend(protos.iter().filter_map(|proto| if let Datum::Object(id) = proto { Some(*id) } else { None }));
         }
     }
     false
@@ -125,7 +139,7 @@ fn reaches(image: &Image, from: ObjectId, to: ObjectId) -> bool {
 /// Nobody inherits from itself.
 pub fn is_acyclic(image: &Image) -> bool {
     image.things().into_iter().all(|(object, thing)| {
-        thing.protos.iter().all(|proto| matches!(proto, Datum::Object(proto) if !reaches(image, *proto, object)))
+        thing.protos().iter().all(|proto| matches!(proto, Datum::Object(proto) if !reaches(image, *proto, object)))
     })
 }
 

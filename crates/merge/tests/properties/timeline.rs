@@ -4,7 +4,6 @@
 use crate::lab::Lab;
 use crate::script::*;
 use merge::*;
-use object::change::*;
 use proptest::collection::vec;
 use proptest::prelude::*;
 

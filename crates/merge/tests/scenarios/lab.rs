@@ -1,5 +1,7 @@
 //! An image with a ledger, and forks of it whose journals are written one operation after the other.
 
+#![allow(dead_code, reason = "two tests share it, and neither uses all of it")]
+
 use merge::*;
 use object::change::*;
 
@@ -100,7 +102,7 @@ impl Lab {
 
     pub fn items(&self, object: ObjectId) -> String {
         let text = |item: &Datum| if let Datum::Text(text) = item { text.to_string() } else { format!("{item:?}") };
-        self.image.get(object).expect("the list exists").items.iter().map(text).collect()
+        self.image.get(object).expect("the list exists").items().iter().map(text).collect()
     }
 }
 
