@@ -27,38 +27,50 @@ pub enum Refusal {
     OutOfRange(ChangeId),
 }
 
+/// A change as the primary knows it: what the journal says, under the author, number and time that count.
+#[derive(Clone, Copy)]
+pub(crate) struct Told<'c> {
+    pub id: ChangeId,
+    pub time: Time,
+    pub object: ObjectId,
+    pub operation: &'c Operation,
+    pub preds: &'c Preds,
+}
+
+impl<'c> From<&'c Change> for Told<'c> {
+    fn from(change: &'c Change) -> Told<'c> {
+        let Change { id, time, object, operation, preds } = change;
+        Told { id: *id, time: *time, object: *object, operation, preds }
+    }
+}
+
 impl Ledger {
-    /// The changes that are new, as the primary knows them: actor, number and time in order, ids its own.
-    pub(crate) fn new_changes(&self, fork: &Fork, journal: &[Change], receipt: Time) -> Result<Vec<Change>, Refusal> {
+    /// The changes that are new, which follow the last one without gaps.
+    pub(crate) fn new_changes<'c>(&self, fork: &Fork, journal: &'c [Change]) -> Result<&'c [Change], Refusal> {
         for (parent, seq) in &fork.view.parents {
             if self.admitted(*parent) < *seq {
                 return Err(Refusal::ParentNotMerged(*parent, *seq));
             }
         }
-        let mut last = self.admitted(fork.actor);
-        let mut changes = Vec::with_capacity(journal.len());
-        for change in journal {
-            if change.id.seq <= last {
-                continue;
-            }
-            if change.id.seq != last + 1 {
-                return Err(Refusal::Gap { expected: last + 1, found: change.id.seq });
-            }
-            last += 1;
-            changes.push(owned(change, fork.actor, fork.time, receipt));
+        let last = self.admitted(fork.actor);
+        let known = journal.iter().take_while(|change| change.id.seq <= last).count();
+        let changes = &journal[known..];
+        match changes.iter().zip(last + 1..).find(|(change, seq)| change.id.seq != *seq) {
+            Some((change, expected)) => Err(Refusal::Gap { expected, found: change.id.seq }),
+            None => Ok(changes),
         }
-        Ok(changes)
     }
 }
 
-fn owned(change: &Change, actor: ActorId, forked: Time, receipt: Time) -> Change {
-    let mut change = change.clone();
-    change.id.actor = actor;
-    change.time = change.time.max(forked).min(receipt.max(forked));
-    if let Operation::Create(creation) = &change.operation {
-        change.object = creation.object(change.id);
-    }
-    change
+/// The change under the actor and within the times that the primary knows.
+pub(crate) fn owned(change: &Change, actor: ActorId, forked: Time, receipt: Time) -> Told<'_> {
+    let id = ChangeId::new(actor, change.id.seq);
+    let time = change.time.max(forked).min(receipt.max(forked));
+    let object = match &change.operation {
+        Operation::Create(creation) => creation.object(id),
+        _ => change.object,
+    };
+    Told { id, time, object, ..Told::from(change) }
 }
 
 /// What a write replaces, if its author may say so.

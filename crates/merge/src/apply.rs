@@ -1,12 +1,13 @@
 //! Replays changes in their author's view. Everything that it writes carries the number of this merge, so that a
 //! journal which turns out to be wrong can be taken back whole.
 
-use crate::admit::{Refusal, replaced};
+use crate::admit::{Refusal, Told, replaced};
 use crate::integrate::Author;
 use crate::ledger::Ledger;
 use crate::line::{Element, OutOfRange, Sequence, Values};
 use crate::members::Members;
 use crate::register::Register;
+use crate::registers::Mark;
 use crate::rest::{Presence, Rest};
 use crate::settle::Effect;
 use crate::stamp::{Policy, Stamp, View};
@@ -29,7 +30,8 @@ pub(crate) struct Application<'l, R> {
     own: BTreeSet<ObjectId>,
     /// Those that it has made by now.
     done: BTreeSet<ObjectId>,
-    last_known: Option<ObjectId>,
+    /// How many registers there were before.
+    mark: Mark,
 }
 
 pub(crate) struct ForkTerms {
@@ -41,7 +43,8 @@ pub(crate) struct ForkTerms {
 /// What this merge has written to, and what was there before.
 #[derive(Default)]
 pub(crate) struct Touched {
-    pub registers: Vec<(ObjectId, Field)>,
+    /// Where they are in the ledger, in the order of the journal.
+    pub registers: Vec<usize>,
     pub lines: BTreeMap<(ObjectId, Line), Option<Sequence>>,
     pub members: BTreeMap<(ObjectId, Datum), Option<Members>>,
     pub created: Vec<ObjectId>,
@@ -81,6 +84,7 @@ impl<'l, R: Rest> Application<'l, R> {
     pub fn new(ledger: &'l mut Ledger, rest: &'l R, view: View, fork: Option<ForkTerms>) -> Application<'l, R> {
         ledger.order += 1;
         Application {
+            mark: ledger.registers.mark(),
             order: ledger.order,
             ledger,
             rest: Fresh { rest, made: BTreeMap::new() },
@@ -92,15 +96,14 @@ impl<'l, R: Rest> Application<'l, R> {
             revived: BTreeSet::new(),
             own: BTreeSet::new(),
             done: BTreeSet::new(),
-            last_known: None,
         }
     }
 
     /// Replays all, or takes all back.
-    pub fn replay(&mut self, changes: &[Change]) -> Result<(), Refusal> {
-        let makes = |change: &Change| matches!(change.operation, Operation::Create(_)).then_some(change.object);
-        self.own = changes.iter().filter_map(makes).collect();
-        let result = changes.iter().try_for_each(|change| self.change(change));
+    pub fn replay<'c>(&mut self, changes: impl Iterator<Item = Told<'c>> + Clone) -> Result<(), Refusal> {
+        let makes = |change: Told<'_>| matches!(change.operation, Operation::Create(_)).then_some(change.object);
+        self.own = changes.clone().filter_map(makes).collect();
+        let result = changes.into_iter().try_for_each(|change| self.change(change));
         if result.is_err() {
             self.take_back();
         }
@@ -108,14 +111,10 @@ impl<'l, R: Rest> Application<'l, R> {
     }
 
     fn take_back(&mut self) {
-        for place in &self.touched.registers {
-            if let Some(register) = self.ledger.registers.get_mut(place) {
-                register.take_back(self.order);
-                if register.versions.is_empty() {
-                    self.ledger.registers.remove(place);
-                }
-            }
+        for at in std::mem::take(&mut self.touched.registers) {
+            self.ledger.registers.at(at).register.take_back(self.order);
         }
+        self.ledger.registers.truncate(self.mark);
         for (place, line) in std::mem::take(&mut self.touched.lines) {
             match line {
                 Some(line) => self.ledger.lines.insert(place, line),
@@ -139,13 +138,13 @@ impl<'l, R: Rest> Application<'l, R> {
         self.ledger.order -= 1;
     }
 
-    fn change(&mut self, change: &Change) -> Result<(), Refusal> {
+    fn change(&mut self, change: Told<'_>) -> Result<(), Refusal> {
         if self.fork.is_some() {
             self.check_references(change)?;
         }
-        match &change.operation {
+        match change.operation {
             Operation::Create(creation) => self.create(change, creation),
-            Operation::Put { field, value } => self.put(change, field.clone(), value.clone()),
+            Operation::Put { field, value } => self.put(change, field, value),
             Operation::Insert { .. } | Operation::Delete { .. } | Operation::Move { .. } | Operation::Set { .. } => {
                 self.edit_line(change)
             }
@@ -170,26 +169,32 @@ impl<'l, R: Rest> Application<'l, R> {
         }
     }
 
-    fn stamp(&self, change: &Change) -> Stamp {
+    fn stamp(&self, change: Told<'_>) -> Stamp {
         let policy = self.fork.as_ref().map(|fork| fork.policy);
         Stamp { id: change.id, order: self.order, time: change.time, policy }
     }
 
-    fn check_references(&mut self, change: &Change) -> Result<(), Refusal> {
-        let mut unknown = None;
-        if !matches!(change.operation, Operation::Create(_)) && self.last_known != Some(change.object) {
-            let is_made = !self.own.contains(&change.object) || self.done.contains(&change.object);
-            if !is_made || !self.knows(change.object) {
-                return Err(Refusal::UnknownObject(change.id, change.object));
-            }
-            self.last_known = Some(change.object);
+    /// Whether the author can know the object that it changes, and has made it by now if it makes it.
+    fn check_target(&mut self, change: Told<'_>) -> Result<(), Refusal> {
+        let is_made = !self.own.contains(&change.object) || self.done.contains(&change.object);
+        if is_made && self.knows(change.object) {
+            Ok(())
+        } else {
+            Err(Refusal::UnknownObject(change.id, change.object))
         }
+    }
+
+    fn check_references(&mut self, change: Told<'_>) -> Result<(), Refusal> {
+        if !matches!(change.operation, Operation::Create(_) | Operation::Put { .. }) {
+            self.check_target(change)?;
+        }
+        let mut unknown = None;
         change.operation.references(&mut |object| {
             if !self.knows(object) {
                 unknown = Some(object);
             }
         });
-        if let Operation::Create(creation) = &change.operation {
+        if let Operation::Create(creation) = change.operation {
             let later = |proto: &&ObjectId| self.own.contains(*proto) && !self.done.contains(*proto);
             unknown = unknown.or(creation.protos.iter().find(later).copied());
         }
@@ -212,7 +217,7 @@ impl<'l, R: Rest> Application<'l, R> {
         true
     }
 
-    fn create(&mut self, change: &Change, creation: &Creation) -> Result<(), Refusal> {
+    fn create(&mut self, change: Told<'_>, creation: &Creation) -> Result<(), Refusal> {
         let (object, stamp) = (change.object, self.stamp(change));
         let elsewhere = self.ledger.created.get(&object);
         let is_seen = match elsewhere {
@@ -236,31 +241,38 @@ impl<'l, R: Rest> Application<'l, R> {
     }
 
     /// What a container that others may make too holds at first, as if it had been put there piece by piece.
-    fn fill(&mut self, change: &Change, creation: &Creation) -> Result<(), Refusal> {
+    fn fill(&mut self, change: Told<'_>, creation: &Creation) -> Result<(), Refusal> {
         for operation in creation.steps() {
-            self.change(&Change { operation, ..change.clone() })?;
+            self.change(Told { operation: &operation, ..change })?;
         }
         Ok(())
     }
 
-    fn put(&mut self, change: &Change, field: Field, value: Datum) -> Result<(), Refusal> {
-        let mut stamp = self.stamp(change);
-        let is_undo = self.fork.as_ref().is_some_and(|fork| fork.is_undo);
-        let place = (change.object, field);
-        if let Some(fork) = self.fork.as_ref().filter(|fork| !fork.exceptions.is_empty()) {
-            stamp.policy = Some(*fork.exceptions.get(&place).unwrap_or(&fork.policy));
+    fn put(&mut self, change: Told<'_>, field: &Field, value: &Datum) -> Result<(), Refusal> {
+        let object = self.ledger.registers.object(change.object);
+        if self.fork.is_some() && !self.ledger.registers.is_known(object, self.order) {
+            self.check_target(change)?;
+            self.ledger.registers.set_known(object, self.order);
         }
-        let rest = &self.rest;
-        let register = match self.ledger.registers.get_mut(&place) {
-            Some(register) => register,
+        let mut stamp = self.stamp(change);
+        if let Some(fork) = self.fork.as_ref().filter(|fork| !fork.exceptions.is_empty()) {
+            let exception = fork.exceptions.get(&(change.object, field.clone()));
+            stamp.policy = Some(*exception.unwrap_or(&fork.policy));
+        }
+        let at = match self.ledger.registers.find(object, field) {
+            Some(at) => at,
             None => {
-                let register = Register::new(rest.field(place.0, &place.1));
-                self.ledger.registers.entry(place.clone()).or_insert(register)
+                let register = Register::new(self.rest.field(change.object, field));
+                self.ledger.registers.add(object, field, register)
             }
         };
-        self.touched.registers.push(place);
-        let replaced = replaced(register, change.id, &change.preds, &self.view, is_undo)?;
-        register.push(stamp, value, replaced);
+        let register = &mut self.ledger.registers.at(at).register;
+        if register.versions.last().is_none_or(|version| version.stamp.order != self.order) {
+            self.touched.registers.push(at);
+        }
+        let is_undo = self.fork.as_ref().is_some_and(|fork| fork.is_undo);
+        let replaced = replaced(register, change.id, change.preds, &self.view, is_undo)?;
+        register.push(stamp, value.clone(), replaced);
         Ok(())
     }
 
@@ -275,17 +287,17 @@ impl<'l, R: Rest> Application<'l, R> {
             .or_insert_with_key(|(object, member)| Members::new(rest.occurrences(*object, member)))
     }
 
-    fn remove(&mut self, change: &Change, member: &Datum, count: u64) {
+    fn remove(&mut self, change: Told<'_>, member: &Datum, count: u64) {
         let (stamp, view) = (self.stamp(change), self.view.clone());
-        let named = match &change.preds {
+        let named = match change.preds {
             Preds::Seen => None,
             Preds::Named(named) => Some(&named[..]),
         };
         self.members(change.object, member).remove(stamp, count, &view, named);
     }
 
-    fn edit_line(&mut self, change: &Change) -> Result<(), Refusal> {
-        let line = match &change.operation {
+    fn edit_line(&mut self, change: Told<'_>) -> Result<(), Refusal> {
+        let line = match change.operation {
             Operation::Insert { line, .. } | Operation::Delete { line, .. } | Operation::Move { line, .. } => *line,
             _ => Line::Items,
         };
@@ -333,7 +345,7 @@ impl<'l, R: Rest> Application<'l, R> {
     fn edit(
         &self,
         sequence: &mut Sequence,
-        change: &Change,
+        change: Told<'_>,
         line: Line,
         suppressed: &BTreeSet<Element>,
     ) -> Result<(), Refusal> {
@@ -345,7 +357,7 @@ impl<'l, R: Rest> Application<'l, R> {
             let index = sequence.index_of(at, &before, &sequence.suppressed);
             is_held.then(|| self.rest.elements(change.object, line, index, sequence.pieces[at].count))
         };
-        let done = match &change.operation {
+        let done = match change.operation {
             Operation::Insert { run, index, .. } => {
                 let count = run.len() as u64;
                 let is_inside = *index <= sequence.length(author.view, suppressed);
@@ -368,7 +380,7 @@ impl<'l, R: Rest> Application<'l, R> {
     fn set_item(
         &self,
         sequence: &mut Sequence,
-        change: &Change,
+        change: Told<'_>,
         author: &Author<'_>,
         index: u64,
         value: &Datum,
@@ -387,7 +399,7 @@ impl<'l, R: Rest> Application<'l, R> {
         }
         let is_undo = self.fork.as_ref().is_some_and(|fork| fork.is_undo);
         let register = sequence.settings.get_mut(&element).expect("it was put there above");
-        let replaced = replaced(register, change.id, &change.preds, &self.view, is_undo)?;
+        let replaced = replaced(register, change.id, change.preds, &self.view, is_undo)?;
         register.push(author.stamp, value.clone(), replaced);
         Ok(())
     }

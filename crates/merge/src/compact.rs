@@ -15,7 +15,7 @@ impl Ledger {
             return;
         };
         let views: Vec<View> = self.open_forks().map(|fork| fork.view.clone()).collect();
-        self.registers.retain(|_, register| {
+        self.registers.retain(|register| {
             register.prune(|version, versions| {
                 let is_replaced_in = |view: &View| {
                     let mut later = versions.iter().filter(|other| other.replaces.ids().contains(&version.stamp.id));
@@ -33,7 +33,7 @@ impl Ledger {
 
     /// A merged fork is remembered as long as some of its changes are.
     fn drop_forks(&mut self) {
-        let registers = self.registers.values().flat_map(|register| &register.versions).map(|version| version.stamp);
+        let registers = self.registers.iter().flat_map(|entry| &entry.register.versions).map(|version| version.stamp);
         let lines = self.lines.values().flat_map(|line| line.stamps());
         let needed: std::collections::BTreeSet<_> = registers.chain(lines).map(|stamp| stamp.id.actor).collect();
         self.forks.retain(|actor, fork| fork.is_open || needed.contains(actor));

@@ -11,15 +11,22 @@ use std::hash::BuildHasherDefault;
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Thing {
     pub kind: u32,
-    pub fields: BTreeMap<Field, Datum>,
+    /// In the order of the fields.
+    pub fields: Vec<(Field, Datum)>,
+    /// Not reachable any more, and kept only for open forks.
+    pub is_kept: bool,
+    /// What most objects have none of.
+    pub parts: Option<Box<Parts>>,
+}
+
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Parts {
     pub protos: Vec<Datum>,
     pub items: Vec<Datum>,
     pub units: Vec<u8>,
     pub width: u8,
     pub counters: BTreeMap<Datum, i64>,
     pub members: BTreeMap<Datum, u64>,
-    /// Not reachable any more, and kept only for open forks.
-    pub is_kept: bool,
 }
 
 type Table = std::collections::HashMap<ObjectId, Thing, BuildHasherDefault<siphasher::sip::SipHasher13>>;
@@ -36,6 +43,10 @@ impl Image {
 
     pub fn get_mut(&mut self, object: ObjectId) -> Option<&mut Thing> {
         self.things.get_mut(&object)
+    }
+
+    fn parts(&self, object: ObjectId) -> Option<&Parts> {
+        self.things.get(&object)?.parts.as_deref()
     }
 
     /// In the order of their ids.
@@ -61,54 +72,98 @@ impl Image {
     }
 
     pub fn apply(&mut self, object: ObjectId, operation: &Operation) {
-        if let Operation::Create(creation) = operation {
-            self.things.insert(object, Thing::new(creation));
-            return;
-        }
-        let thing = self.things.entry(object).or_default();
         match operation {
-            Operation::Put { field, value: Datum::Absent } => {
-                thing.fields.remove(field);
-            }
-            Operation::Put { field, value } => {
-                thing.fields.insert(field.clone(), value.clone());
-            }
-            Operation::Insert { line, index, run } => thing.insert(*line, *index as usize, run),
-            Operation::Delete { line, index, count } => thing.delete(*line, *index as usize, *count as usize),
-            Operation::Move { line, from, to } => {
-                let run = thing.elements(*line, *from as usize, 1);
-                thing.delete(*line, *from as usize, 1);
-                thing.insert(*line, *to as usize, &run);
-            }
-            Operation::Set { index, value } => thing.items[*index as usize] = value.clone(),
-            Operation::Count { key, delta } => {
-                let count = thing.counters.entry(key.clone()).or_default();
-                *count = count.wrapping_add(*delta);
-            }
-            Operation::Add { member, count } => {
-                let there = thing.members.entry(member.clone()).or_default();
-                *there = there.saturating_add(*count);
-            }
-            Operation::Remove { member, count } => {
-                let left = thing.members.get(member).map_or(0, |there| there.saturating_sub(*count));
-                thing.members.insert(member.clone(), left);
-                thing.members.retain(|_, count| *count > 0);
-            }
-            Operation::Create(_) | Operation::Call { .. } => {}
+            Operation::Create(creation) => drop(self.things.insert(object, Thing::new(creation))),
+            Operation::Put { field, value } => self.things.entry(object).or_default().put(field, value),
+            Operation::Call { .. } => {}
+            _ => self.things.entry(object).or_default().edit(operation),
         }
     }
 }
 
 impl Thing {
     fn new(creation: &Creation) -> Thing {
-        let mut thing = Thing { kind: creation.kind, width: 1, ..Thing::default() };
-        let Run::Items(protos) = creation.run(Line::Protos) else { return thing };
-        thing.protos = protos.to_vec();
-        let mut image = Image::default();
-        let object = ObjectId::minted(ChangeId::new(ActorId(0), 0));
-        image.things.insert(object, thing);
-        creation.steps().iter().for_each(|step| image.apply(object, step));
-        image.things.remove(&object).unwrap_or_default()
+        let mut thing = Thing { kind: creation.kind, ..Thing::default() };
+        if !creation.protos.is_empty() {
+            thing.edit(&Operation::Insert { line: Line::Protos, index: 0, run: creation.run(Line::Protos) });
+        }
+        for step in &creation.steps() {
+            match step {
+                Operation::Put { field, value } => thing.put(field, value),
+                _ => thing.edit(step),
+            }
+        }
+        thing
+    }
+
+    fn edit(&mut self, operation: &Operation) {
+        let mut parts = self.parts.take().unwrap_or_default();
+        parts.apply(operation);
+        self.parts = Some(parts).filter(|parts| !parts.is_empty());
+    }
+
+    fn find(&self, field: &Field) -> Result<usize, usize> {
+        self.fields.binary_search_by(|(other, _)| other.cmp(field))
+    }
+
+    fn put(&mut self, field: &Field, value: &Datum) {
+        match (self.find(field), value) {
+            (Ok(at), Datum::Absent) => drop(self.fields.remove(at)),
+            (Err(_), Datum::Absent) => {}
+            (Ok(at), _) => self.fields[at].1 = value.clone(),
+            (Err(at), _) => self.fields.insert(at, (field.clone(), value.clone())),
+        }
+    }
+
+    pub fn protos(&self) -> &[Datum] {
+        self.parts.as_ref().map_or(&[], |parts| &parts.protos)
+    }
+
+    pub fn items(&self) -> &[Datum] {
+        self.parts.as_ref().map_or(&[], |parts| &parts.items)
+    }
+
+    pub fn units(&self) -> &[u8] {
+        self.parts.as_ref().map_or(&[], |parts| &parts.units)
+    }
+
+    pub fn counter(&self, key: &Datum) -> i64 {
+        self.parts.as_ref().and_then(|parts| parts.counters.get(key)).copied().unwrap_or(0)
+    }
+}
+
+impl Parts {
+    fn apply(&mut self, operation: &Operation) {
+        match operation {
+            Operation::Insert { line, index, run } => self.insert(*line, *index as usize, run),
+            Operation::Delete { line, index, count } => self.delete(*line, *index as usize, *count as usize),
+            Operation::Move { line, from, to } => {
+                let run = self.elements(*line, *from as usize, 1);
+                self.delete(*line, *from as usize, 1);
+                self.insert(*line, *to as usize, &run);
+            }
+            Operation::Set { index, value } => self.items[*index as usize] = value.clone(),
+            Operation::Count { key, delta } => {
+                let count = self.counters.entry(key.clone()).or_default();
+                *count = count.wrapping_add(*delta);
+                self.counters.retain(|_, count| *count != 0);
+            }
+            Operation::Add { member, count } => {
+                let there = self.members.entry(member.clone()).or_default();
+                *there = there.saturating_add(*count);
+            }
+            Operation::Remove { member, count } => {
+                let left = self.members.get(member).map_or(0, |there| there.saturating_sub(*count));
+                self.members.insert(member.clone(), left);
+                self.members.retain(|_, count| *count > 0);
+            }
+            Operation::Create(_) | Operation::Put { .. } | Operation::Call { .. } => {}
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        let lines = self.protos.is_empty() && self.items.is_empty() && self.units.is_empty();
+        lines && self.counters.is_empty() && self.members.is_empty()
     }
 
     fn bytes_of(&self, index: usize) -> usize {
@@ -159,25 +214,25 @@ impl Rest for Image {
     }
 
     fn field(&self, object: ObjectId, field: &Field) -> Datum {
-        self.things.get(&object).and_then(|thing| thing.fields.get(field)).cloned().unwrap_or_default()
+        let Some(thing) = self.things.get(&object) else { return Datum::Absent };
+        thing.find(field).map_or(Datum::Absent, |at| thing.fields[at].1.clone())
     }
 
     fn length(&self, object: ObjectId, line: Line) -> u64 {
-        let Some(thing) = self.things.get(&object) else { return 0 };
+        let Some(parts) = self.parts(object) else { return 0 };
         let length = match line {
-            Line::Protos => thing.protos.len(),
-            Line::Items => thing.items.len(),
-            Line::Units => thing.units.len() / usize::from(thing.width.max(1)),
+            Line::Protos => parts.protos.len(),
+            Line::Items => parts.items.len(),
+            Line::Units => parts.units.len() / usize::from(parts.width.max(1)),
         };
         length as u64
     }
 
     fn elements(&self, object: ObjectId, line: Line, index: u64, count: u64) -> Run {
-        let Some(thing) = self.things.get(&object) else { return Run::items([]) };
-        thing.elements(line, index as usize, count as usize)
+        self.parts(object).map_or(Run::items([]), |parts| parts.elements(line, index as usize, count as usize))
     }
 
     fn occurrences(&self, object: ObjectId, member: &Datum) -> u64 {
-        self.things.get(&object).and_then(|thing| thing.members.get(member)).copied().unwrap_or(0)
+        self.parts(object).and_then(|parts| parts.members.get(member)).copied().unwrap_or(0)
     }
 }

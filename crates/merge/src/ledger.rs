@@ -3,7 +3,7 @@
 use crate::admit::Refusal;
 use crate::line::Sequence;
 use crate::members::Members;
-use crate::register::Register;
+use crate::registers::Registers;
 use crate::stamp::{Fork, Policy, Stamp, View};
 use object::change::{ActorId, Datum, Field, Line, ObjectId, Time};
 use siphasher::sip::SipHasher13;
@@ -35,7 +35,7 @@ pub struct Ledger {
     pub(crate) forks: BTreeMap<ActorId, Fork>,
     /// The last change of each actor that was admitted.
     pub(crate) admitted: BTreeMap<ActorId, u64>,
-    pub(crate) registers: Table<(ObjectId, Field), Register<Datum>>,
+    pub(crate) registers: Registers,
     pub(crate) lines: Table<(ObjectId, Line), Sequence>,
     pub(crate) members: Table<(ObjectId, Datum), Members>,
     pub(crate) created: Table<ObjectId, Vec<Stamp>>,
@@ -49,7 +49,7 @@ impl Ledger {
             order: 0,
             forks: BTreeMap::new(),
             admitted: BTreeMap::new(),
-            registers: HashMap::with_hasher(Keyed(seed)),
+            registers: Registers::new(Keyed(seed)),
             lines: HashMap::with_hasher(Keyed(seed)),
             members: HashMap::with_hasher(Keyed(seed)),
             created: HashMap::with_hasher(Keyed(seed)),

@@ -8,7 +8,7 @@
 //! **The result is a pure function of the set of admitted changes**, whatever their order and batching: a place shows
 //! the greatest of its *heads*, the changes that no other one replaces, by rank, time and id.
 //!
-//! - `stamp`, `register`: who wrote when and seen by whom; a place that holds one value
+//! - `stamp`, `register`, `registers`: who wrote when and seen by whom; places that hold one value
 //! - `line`, `integrate`: elements in an order; `members`: sets and bags; `protos`: no new cycle
 //! - `ledger`: forks and the whole; `admit`, `apply`, `settle`: the stages of a merge; `compact`, `undo`
 //! - `image`: the least image that all of this can stand on, for tests and measurements
@@ -24,6 +24,7 @@ mod line;
 mod members;
 mod protos;
 mod register;
+mod registers;
 mod rest;
 mod settle;
 mod stamp;
@@ -31,7 +32,7 @@ mod undo;
 
 pub use admit::Refusal;
 pub use conflict::{Conflict, Place, Position, Sibling, Status, Violation};
-pub use image::{Image, Thing};
+pub use image::{Image, Parts, Thing};
 pub use ledger::Ledger;
 pub use rest::{NoReconciler, Presence, Reconciler, Rest};
 pub use settle::{Effect, Outcome};

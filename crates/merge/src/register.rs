@@ -2,6 +2,10 @@
 
 use crate::stamp::{Stamp, View};
 use object::change::ChangeId;
+use smallvec::SmallVec;
+
+/// Heads, of which there are rarely more than a few.
+pub(crate) type Heads<'v, T> = SmallVec<[&'v Version<T>; 4]>;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Register<T> {
@@ -9,8 +13,8 @@ pub(crate) struct Register<T> {
     pub rest: T,
     /// What the image shows now.
     pub live: T,
-    /// In order of admission.
-    pub versions: Vec<Version<T>>,
+    /// In order of admission. Mostly one of live's and one of a dream's.
+    pub versions: SmallVec<[Version<T>; 1]>,
 }
 
 #[derive(Clone, Debug)]
@@ -50,7 +54,7 @@ impl Replaced {
 
 impl<T: Clone + PartialEq> Register<T> {
     pub fn new(rest: T) -> Register<T> {
-        Register { live: rest.clone(), rest, versions: Vec::new() }
+        Register { live: rest.clone(), rest, versions: SmallVec::new() }
     }
 
     pub fn push(&mut self, stamp: Stamp, value: T, replaces: Replaced) {
@@ -60,7 +64,8 @@ impl<T: Clone + PartialEq> Register<T> {
 
     /// Takes back what was pushed under this order.
     pub fn take_back(&mut self, order: u64) {
-        while let Some(last) = self.versions.pop_if(|version| version.stamp.order == order) {
+        while self.versions.last().is_some_and(|version| version.stamp.order == order) {
+            let last = self.versions.pop().expect("there is a last one");
             self.count_replaced(&last.replaces, u32::MAX);
         }
     }
@@ -74,8 +79,8 @@ impl<T: Clone + PartialEq> Register<T> {
     }
 
     /// The versions that none replaces, the strongest first.
-    pub fn heads(&self) -> Vec<&Version<T>> {
-        let mut heads: Vec<_> = self.versions.iter().filter(|version| version.replaced_by == 0).collect();
+    pub fn heads(&self) -> Heads<'_, T> {
+        let mut heads: Heads<'_, T> = self.versions.iter().filter(|version| version.replaced_by == 0).collect();
         heads.sort_by_key(|version| std::cmp::Reverse(version.stamp.strength()));
         heads
     }
@@ -91,11 +96,12 @@ impl<T: Clone + PartialEq> Register<T> {
 
     /// What an author with this view replaces.
     pub fn seen(&self, view: &View) -> Replaced {
-        if self.versions.is_empty() {
-            return Replaced::Rest;
-        }
         let heads = self.heads_of(|version| view.sees(&version.stamp));
-        Replaced::from_ids(heads.iter().map(|version| version.stamp.id).collect())
+        match heads[..] {
+            [] => Replaced::Rest,
+            [head] => Replaced::One(head.stamp.id),
+            _ => Replaced::Many(heads.iter().map(|version| version.stamp.id).collect()),
+        }
     }
 
     /// What the place would show had these versions not been, nor what was written over them.
@@ -110,16 +116,21 @@ impl<T: Clone + PartialEq> Register<T> {
     }
 
     /// The heads of a part of the versions.
-    fn heads_of(&self, is_part: impl Fn(&Version<T>) -> bool) -> Vec<&Version<T>> {
-        let part: Vec<&Version<T>> = self.versions.iter().filter(|version| is_part(version)).collect();
-        let is_head = |version: &&&Version<T>| {
-            version.replaced_by == 0 || !part.iter().any(|other| other.replaces.ids().contains(&version.stamp.id))
-        };
-        part.iter().filter(is_head).copied().collect()
+    fn heads_of(&self, is_part: impl Fn(&Version<T>) -> bool) -> Heads<'_, T> {
+        let mut part: Heads<'_, T> = self.versions.iter().filter(|version| is_part(version)).collect();
+        if part.iter().any(|version| version.replaced_by > 0) {
+            let whole = part.clone();
+            let is_replaced = |id| whole.iter().any(|other| other.replaces.ids().contains(&id));
+            part.retain(|version| version.replaced_by == 0 || !is_replaced(version.stamp.id));
+        }
+        part
     }
 
     /// The latest value that all heads go back to.
     pub fn base(&self, heads: &[&Version<T>]) -> &T {
+        if heads.iter().any(|head| head.replaces == Replaced::Rest) {
+            return &self.rest;
+        }
         let mut common: Option<Vec<ChangeId>> = None;
         for head in heads {
             let ancestors = self.ancestors(head);

@@ -1,11 +1,12 @@
 //! The end of a commit or merge: what each place that was touched shows now, and how that differs from the image.
 
-use crate::admit::Refusal;
+use crate::admit::{Refusal, Told, owned};
 use crate::apply::{Application, ForkTerms};
 use crate::conflict::{Conflict, Place, Position, Sibling, Status, Violation};
 use crate::ledger::Ledger;
 use crate::line::{Element, Sequence, Source, Values};
 use crate::register::{Register, Version};
+use crate::registers::Entry;
 use crate::rest::{Reconciler, Rest};
 use crate::stamp::{Policy, View};
 use object::change::*;
@@ -48,17 +49,17 @@ impl Ledger {
         }
         let newest = self.open_forks().map(|fork| fork.view.order).max().unwrap_or(0);
         let mut application = Application::new(self, rest, View::all(), None);
-        application.replay(changes)?;
+        application.replay(changes.iter().map(Told::from))?;
         application.settle_lines(&mut Outcome::default());
         application.settle_members(&mut Outcome::default());
         let touched = std::mem::take(&mut application.touched.registers);
-        for place in touched {
-            let Some(register) = self.registers.get_mut(&place) else { continue };
+        for at in touched {
+            let register = &mut self.registers.at(at).register;
             register.live = register.shown().clone();
             let live = self.live;
             register.prune(|version, versions| {
-                let later = versions.iter().filter(|other| other.replaces.ids().contains(&version.stamp.id));
-                let is_sibling = later.into_iter().any(|other| other.replaces.ids().len() > 1);
+                let mut later = versions.iter().filter(|other| other.replaces.ids().contains(&version.stamp.id));
+                let is_sibling = later.any(|other| other.replaces.ids().len() > 1);
                 is_sibling || version.stamp.id.actor != live || version.stamp.order <= newest
             });
         }
@@ -80,11 +81,12 @@ impl Ledger {
             return Ok(Outcome::default());
         }
         let fork = self.forks.get(&actor).filter(|fork| fork.is_open).ok_or(Refusal::UnknownFork(actor))?;
-        let changes = self.new_changes(fork, journal, receipt)?;
+        let changes = self.new_changes(fork, journal)?;
+        let forked = fork.time;
         let terms = ForkTerms { policy: fork.policy, exceptions: fork.exceptions.clone(), is_undo: fork.is_undo };
         let view = fork.view.clone();
         let mut application = Application::new(self, rest, view, Some(terms));
-        application.replay(&changes)?;
+        application.replay(changes.iter().map(|change| owned(change, actor, forked, receipt)))?;
         let outcome = application.settle(reconciler);
         self.admitted.insert(actor, last);
         Ok(outcome)
@@ -92,16 +94,15 @@ impl Ledger {
 
     /// All conflicts of places that are not at rest, in a fixed order.
     pub fn conflicts(&self) -> Vec<Conflict> {
-        let registers = self.registers.iter().flat_map(|((object, field), register)| {
-            let place = Place { object: *object, position: Position::Field(field.clone()) };
-            conflicts(&place, register)
-        });
-        let mut all: Vec<Conflict> = registers.collect();
+        let mut all: Vec<Conflict> = Vec::new();
+        for Entry { object, field, register } in self.registers.iter() {
+            let place = || Place { object: *object, position: Position::Field(field.clone()) };
+            push_conflicts(place, register, &mut all);
+        }
         for ((object, _), sequence) in &self.lines {
             for (element, register) in &sequence.settings {
                 let Some(index) = sequence.live_index(*element) else { continue };
-                let place = Place { object: *object, position: Position::Item(index) };
-                all.extend(conflicts(&place, register));
+                push_conflicts(|| Place { object: *object, position: Position::Item(index) }, register, &mut all);
             }
         }
         all.sort();
@@ -124,14 +125,13 @@ impl Ledger {
 impl<R: Rest> Application<'_, R> {
     fn settle(mut self, reconciler: &impl Reconciler) -> Outcome {
         let mut outcome = Outcome { effects: std::mem::take(&mut self.effects), ..Outcome::default() };
-        for place in std::mem::take(&mut self.touched.registers) {
-            let Some(register) = self.ledger.registers.get_mut(&place) else { continue };
-            settle_register(place, register, reconciler, &mut outcome);
+        let touched = std::mem::take(&mut self.touched.registers);
+        outcome.effects.reserve(touched.len());
+        for at in touched {
+            settle_register(self.ledger.registers.at(at), reconciler, &mut outcome);
         }
         self.settle_lines(&mut outcome);
         self.settle_members(&mut outcome);
-        outcome.conflicts.sort();
-        outcome.conflicts.dedup();
         outcome.outbox = std::mem::take(&mut self.outbox);
         outcome.revived = std::mem::take(&mut self.revived).into_iter().collect();
         outcome
@@ -175,64 +175,64 @@ impl<R: Rest> Application<'_, R> {
     }
 }
 
-fn settle_register(
-    (object, field): (ObjectId, Field),
-    register: &mut Register<Datum>,
-    reconciler: &impl Reconciler,
-    outcome: &mut Outcome,
-) {
+fn settle_register(entry: &mut Entry, reconciler: &impl Reconciler, outcome: &mut Outcome) {
+    let Entry { object, field, register } = entry;
+    let object = *object;
     let mut shown = register.shown().clone();
     if register.versions.len() > 1 {
-        let place = Place { object, position: Position::Field(field.clone()) };
-        if let Some(value) = reconciled(&place, register, reconciler) {
+        let heads = register.heads();
+        let place = || Place { object, position: Position::Field(field.clone()) };
+        if let Some(value) = reconciled(place, register, &heads, reconciler) {
             shown = value;
-            outcome.reconciled.push(place);
+            outcome.reconciled.push(place());
         } else {
-            outcome.conflicts.extend(conflicts(&place, register));
+            push_conflicts(place, register, &mut outcome.conflicts);
         }
     }
     if shown != register.live {
         register.live = shown.clone();
-        outcome.effects.push(Effect { object, operation: Operation::Put { field, value: shown } });
+        outcome.effects.push(Effect { object, operation: Operation::Put { field: field.clone(), value: shown } });
     }
 }
 
 /// One value of all heads, if they differ and the reconciler finds one.
-fn reconciled(place: &Place, register: &Register<Datum>, reconciler: &impl Reconciler) -> Option<Datum> {
-    let heads = register.heads();
-    let (first, others) = heads.split_first()?;
-    let base = register.base(&heads);
+fn reconciled(
+    place: impl Fn() -> Place,
+    register: &Register<Datum>,
+    heads: &[&Version<Datum>],
+    reconciler: &impl Reconciler,
+) -> Option<Datum> {
+    let (first, others) = heads.split_first().filter(|_| differ(heads))?;
+    let (place, base) = (place(), register.base(heads));
     let mut value = first.value.clone();
     for other in others.iter().filter(|other| other.value != first.value) {
-        value = reconciler.reconcile(place, base, &value, &other.value)?;
+        value = reconciler.reconcile(&place, base, &value, &other.value)?;
     }
     heads.iter().all(|head| head.value != value).then_some(value)
 }
 
 /// Where heads differ, and where somebody wrote over ones that did.
-fn conflicts(place: &Place, register: &Register<Datum>) -> Vec<Conflict> {
-    let mut found = Vec::new();
+fn push_conflicts(place: impl Fn() -> Place, register: &Register<Datum>, found: &mut Vec<Conflict>) {
     let heads = register.heads();
     if differ(&heads) {
         let is_kept = heads.iter().any(|head| head.stamp.policy == Some(Policy::KeepBoth));
         let status = if is_kept { Status::Open } else { Status::Settled };
-        found.push(conflict(place, register, &heads, status));
+        found.push(conflict(place(), register, &heads, status));
     }
-    for version in &register.versions {
+    for version in register.versions.iter().filter(|version| version.replaces.ids().len() > 1) {
         let mut replaced: Vec<_> = version.replaces.ids().iter().filter_map(|id| register.find(*id)).collect();
         replaced.sort_by_key(|version| std::cmp::Reverse(version.stamp.strength()));
         if differ(&replaced) {
-            found.push(conflict(place, register, &replaced, Status::Superseded));
+            found.push(conflict(place(), register, &replaced, Status::Superseded));
         }
     }
-    found
 }
 
 fn differ(versions: &[&Version<Datum>]) -> bool {
     versions.split_first().is_some_and(|(first, others)| others.iter().any(|other| other.value != first.value))
 }
 
-fn conflict(place: &Place, register: &Register<Datum>, versions: &[&Version<Datum>], status: Status) -> Conflict {
+fn conflict(place: Place, register: &Register<Datum>, versions: &[&Version<Datum>], status: Status) -> Conflict {
     let sibling = |version: &&Version<Datum>| Sibling {
         change: version.stamp.id,
         time: version.stamp.time,
@@ -240,7 +240,7 @@ fn conflict(place: &Place, register: &Register<Datum>, versions: &[&Version<Datu
         value: version.value.clone(),
     };
     Conflict {
-        place: place.clone(),
+        place,
         base: register.base(versions).clone(),
         siblings: versions.iter().map(sibling).collect(),
         shown: versions.first().map_or(Datum::Absent, |version| version.value.clone()),
@@ -337,8 +337,8 @@ impl Sequence {
                 let operation = Operation::Set { index, value: register.shown().clone() };
                 outcome.effects.push(Effect { object, operation });
             }
-            let place = Place { object, position: Position::Item(index) };
-            outcome.conflicts.extend(conflicts(&place, register));
+            let place = || Place { object, position: Position::Item(index) };
+            push_conflicts(place, register, &mut outcome.conflicts);
         }
     }
 

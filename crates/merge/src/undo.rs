@@ -71,7 +71,7 @@ impl Undo<'_> {
 
     /// The last of the undone writes to a place takes them all back.
     fn put(&mut self, object: ObjectId, field: &Field) {
-        let Some(register) = self.ledger.registers.get(&(object, field.clone())) else { return };
+        let Some(register) = self.ledger.registers.get(object, field) else { return };
         let is_mine = |stamp: &Stamp| self.is_undone(stamp);
         let heads: Vec<ChangeId> =
             register.versions.iter().map(|version| version.stamp).filter(is_mine).map(|stamp| stamp.id).collect();

@@ -117,15 +117,19 @@ impl Model {
 /// An element: the change that brought it (none at rest), and which one of its run.
 type Entry = (Option<ChangeId>, u64);
 
-/// A move: its change, the element, how it ranks, and what it replaces.
-type Move = (ChangeId, Entry, (u8, Time, ChangeId), BTreeSet<ChangeId>);
-
 /// Fugue as a tree of single elements: each is a left or right child of another.
 struct Tree {
     nodes: BTreeMap<Entry, Node>,
     top: Vec<Entry>,
     deleted: BTreeMap<Entry, BTreeSet<ChangeId>>,
-    moves: Vec<Move>,
+    moves: Vec<Moved>,
+}
+
+struct Moved {
+    by: ChangeId,
+    element: Entry,
+    strength: (u8, Time, ChangeId),
+    seen: BTreeSet<ChangeId>,
 }
 
 struct Node {
@@ -198,9 +202,10 @@ impl Tree {
 
     /// The place at which an element stands for who has seen these changes.
     fn place(&self, element: Entry, seen: &BTreeSet<ChangeId>) -> Entry {
-        let moves: Vec<_> = self.moves.iter().filter(|(id, of, ..)| *of == element && seen.contains(id)).collect();
-        let heads = moves.iter().filter(|(id, ..)| !moves.iter().any(|(.., other)| other.contains(id)));
-        heads.max_by_key(|(_, _, strength, _)| *strength).map_or(element, |(id, ..)| (Some(*id), 0))
+        let is_meant = |moved: &&Moved| moved.element == element && seen.contains(&moved.by);
+        let moves: Vec<&Moved> = self.moves.iter().filter(is_meant).collect();
+        let heads = moves.iter().filter(|moved| !moves.iter().any(|other| other.seen.contains(&moved.by)));
+        heads.max_by_key(|moved| moved.strength).map_or(element, |moved| (Some(moved.by), 0))
     }
 
     fn shown_to(&self, seen: &BTreeSet<ChangeId>) -> Vec<Entry> {
@@ -243,7 +248,7 @@ impl Tree {
                 let left = before.checked_sub(1).map(|index| shown[index as usize]);
                 let right = self.next(left, &known.seen);
                 self.insert((Some(id), 0), left, right, Some(element));
-                self.moves.push((id, element, known.strength(), known.seen.clone()));
+                self.moves.push(Moved { by: id, element, strength: known.strength(), seen: known.seen.clone() });
             }
             _ => {}
         }

@@ -128,7 +128,7 @@ fn reaches(image: &Image, from: ObjectId, to: ObjectId) -> bool {
         }
         if !seen.contains(&object) {
             seen.push(object);
-            let protos = image.get(object).map(|thing| &thing.protos[..]).unwrap_or_default();
+            let protos = image.get(object).map(|thing| thing.protos()).unwrap_or_default();
             pending
                 .extend(protos.iter().filter_map(|proto| if let Datum::Object(id) = proto { Some(*id) } else { None }));
         }
@@ -139,7 +139,7 @@ fn reaches(image: &Image, from: ObjectId, to: ObjectId) -> bool {
 /// Nobody inherits from itself.
 pub fn is_acyclic(image: &Image) -> bool {
     image.things().into_iter().all(|(object, thing)| {
-        thing.protos.iter().all(|proto| matches!(proto, Datum::Object(proto) if !reaches(image, *proto, object)))
+        thing.protos().iter().all(|proto| matches!(proto, Datum::Object(proto) if !reaches(image, *proto, object)))
     })
 }
 
@@ -170,7 +170,7 @@ impl Author {
 }
 
 pub fn live_does(lab: &mut Lab, step: Step, cast: &Cast) {
-    let id = ChangeId::new(crate::lab::LIVE, lab.seq + 1);
+    let id = lab.next_id();
     if let Some((object, operation)) = operation(step, cast, &lab.image.clone(), id) {
         lab.live(object, operation);
     }

@@ -1,6 +1,6 @@
 //! An image with a ledger, and forks of it whose journals are written one operation after the other.
 
-#![allow(dead_code, reason = "two suites use it, each a part")]
+#![allow(dead_code, reason = "two tests share it, and neither uses all of it")]
 
 use merge::*;
 use object::change::*;
@@ -13,7 +13,7 @@ pub struct Lab {
     pub image: Image,
     /// What live has done.
     pub done: Vec<Change>,
-    pub seq: u64,
+    seq: u64,
     now: u64,
 }
 
@@ -32,6 +32,10 @@ impl Lab {
 
     pub fn with_seed(seed: u64) -> Lab {
         Lab { ledger: Ledger::new(LIVE, seed), image: Image::default(), done: Vec::new(), seq: 0, now: 1000 }
+    }
+
+    pub fn next_id(&self) -> ChangeId {
+        ChangeId::new(LIVE, self.seq + 1)
     }
 
     pub fn next_time(&mut self) -> Time {
@@ -98,7 +102,7 @@ impl Lab {
 
     pub fn items(&self, object: ObjectId) -> String {
         let text = |item: &Datum| if let Datum::Text(text) = item { text.to_string() } else { format!("{item:?}") };
-        self.image.get(object).expect("the list exists").items.iter().map(text).collect()
+        self.image.get(object).expect("the list exists").items().iter().map(text).collect()
     }
 }
 

@@ -93,7 +93,7 @@ fn counts_add_up() {
         lab.live(object, Operation::Count { key: Datum::Nil, delta: 2 });
         dream.does(object, Operation::Count { key: Datum::Nil, delta: 3 });
         lab.merge(&dream);
-        lab.image.get(object).expect("it is there").counters[&Datum::Nil]
+        lab.image.get(object).expect("it is there").counter(&Datum::Nil)
     });
     assert_eq!(results, [10; 4]);
 }
@@ -134,7 +134,7 @@ fn a_cycle_of_protos_is_left_open_at_its_weakest_edge() {
         let later = lab.next_time();
         dream.at(later).does(b, add_proto(a));
         let outcome = lab.merge(&dream);
-        let has_protos = |object| !lab.image.get(object).expect("it is there").protos.is_empty();
+        let has_protos = |object| !lab.image.get(object).expect("it is there").protos().is_empty();
         (has_protos(a), has_protos(b), outcome.violations.len())
     });
     assert_eq!(results, [(false, true, 1), (true, false, 1), (false, true, 1), (false, true, 1)]);
