@@ -127,6 +127,12 @@ impl Ledger {
         self.registers.len() + self.lines.len() + self.members.len()
     }
 
+    /// How many versions and pieces all of that is: what the open forks cost in memory.
+    pub fn weight(&self) -> usize {
+        let versions: usize = self.registers.iter().map(|entry| entry.register.versions.len()).sum();
+        versions + self.lines.values().map(|line| line.pieces.len()).sum::<usize>() + self.members.len()
+    }
+
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -9,12 +9,13 @@
 //! the greatest of its *heads*, the changes that no other one replaces, by rank, time and id.
 //!
 //! - `stamp`, `register`, `registers`: who wrote when and seen by whom; places that hold one value
-//! - `line`, `integrate`: elements in an order; `members`: sets and bags; `protos`: no new cycle
+//! - `line`, `integrate`, `coalesce`: elements in an order; `members`: sets and bags; `protos`: no new cycle
 //! - `ledger`: forks and the whole; `admit`, `apply`, `settle`: the stages of a merge; `compact`, `undo`
 //! - `image`: the least image that all of this can stand on, for tests and measurements
 
 mod admit;
 mod apply;
+mod coalesce;
 mod compact;
 mod conflict;
 mod image;

@@ -14,7 +14,7 @@ pub(crate) struct Register<T> {
     /// What the image shows now.
     pub live: T,
     /// In order of admission. Mostly one of live's and one of a dream's.
-    pub versions: SmallVec<[Version<T>; 1]>,
+    pub versions: SmallVec<[Version<T>; 2]>,
 }
 
 #[derive(Clone, Debug)]

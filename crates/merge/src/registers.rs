@@ -1,4 +1,4 @@
-//! All registers: found by object, then by field, and kept in one run of memory in the order in which they came.
+//! All registers: found by object, then by field, and kept in the order in which they came, in pieces that never move.
 
 use crate::ledger::Keyed;
 use crate::register::Register;
@@ -9,8 +9,12 @@ use std::collections::BTreeMap;
 #[derive(Clone)]
 pub(crate) struct Registers {
     objects: IndexMap<ObjectId, Fields, Keyed>,
-    entries: Vec<Entry>,
+    /// Each but the last is full.
+    pieces: Vec<Vec<Entry>>,
 }
+
+/// Entries in a piece: growing must not copy all that is there.
+const PIECE: usize = 256;
 
 #[derive(Clone, Default)]
 struct Fields {
@@ -35,20 +39,20 @@ pub(crate) struct Mark {
 
 impl Registers {
     pub fn new(keyed: Keyed) -> Registers {
-        Registers { objects: IndexMap::with_hasher(keyed), entries: Vec::new() }
+        Registers { objects: IndexMap::with_hasher(keyed), pieces: Vec::new() }
     }
 
     pub fn len(&self) -> usize {
-        self.entries.len()
+        self.pieces.last().map_or(0, |last| (self.pieces.len() - 1) * PIECE + last.len())
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Entry> {
-        self.entries.iter()
+        self.pieces.iter().flatten()
     }
 
     pub fn get(&self, object: ObjectId, field: &Field) -> Option<&Register<Datum>> {
         let at = self.objects.get(&object)?.places.get(field)?;
-        Some(&self.entries[*at].register)
+        Some(&self.pieces[*at / PIECE][*at % PIECE].register)
     }
 
     /// Where the fields of an object are kept.
@@ -73,45 +77,60 @@ impl Registers {
 
     /// A register that is not there yet.
     pub fn add(&mut self, object: usize, field: &Field, register: Register<Datum>) -> usize {
-        let at = self.entries.len();
+        let at = self.len();
         let Some((id, fields)) = self.objects.get_index_mut(object) else { return at };
         fields.places.insert(field.clone(), at);
-        self.entries.push(Entry { object: *id, field: field.clone(), register });
+        let entry = Entry { object: *id, field: field.clone(), register };
+        self.push(entry);
         at
     }
 
+    fn push(&mut self, entry: Entry) {
+        match self.pieces.last_mut().filter(|last| last.len() < PIECE) {
+            Some(last) => last.push(entry),
+            None => {
+                let mut piece = Vec::with_capacity(PIECE);
+                piece.push(entry);
+                self.pieces.push(piece);
+            }
+        }
+    }
+
     pub fn at(&mut self, at: usize) -> &mut Entry {
-        &mut self.entries[at]
+        &mut self.pieces[at / PIECE][at % PIECE]
     }
 
     pub fn mark(&self) -> Mark {
-        Mark { objects: self.objects.len(), entries: self.entries.len() }
+        Mark { objects: self.objects.len(), entries: self.len() }
     }
 
     /// Forgets all that was added since.
     pub fn truncate(&mut self, mark: Mark) {
-        for entry in self.entries.drain(mark.entries..) {
+        while self.len() > mark.entries {
+            let Some(entry) = self.pieces.last_mut().and_then(Vec::pop) else { break };
             if let Some(fields) = self.objects.get_mut(&entry.object) {
                 fields.places.remove(&entry.field);
             }
+            self.pieces.pop_if(|last| last.is_empty());
         }
         self.objects.truncate(mark.objects);
     }
 
     pub fn clear(&mut self) {
         self.objects.clear();
-        self.entries.clear();
+        self.pieces.clear();
     }
 
     pub fn retain(&mut self, mut keep: impl FnMut(&mut Register<Datum>) -> bool) {
-        let before = self.entries.len();
-        self.entries.retain_mut(|entry| keep(&mut entry.register));
-        if self.entries.len() == before {
-            return;
+        let before = self.len();
+        let kept = |mut entry: Entry| keep(&mut entry.register).then_some(entry);
+        let entries: Vec<Entry> = std::mem::take(&mut self.pieces).into_iter().flatten().filter_map(kept).collect();
+        if entries.len() < before {
+            self.objects.clear();
+            for (at, entry) in entries.iter().enumerate() {
+                self.objects.entry(entry.object).or_default().places.insert(entry.field.clone(), at);
+            }
         }
-        self.objects.clear();
-        for (at, entry) in self.entries.iter().enumerate() {
-            self.objects.entry(entry.object).or_default().places.insert(entry.field.clone(), at);
-        }
+        entries.into_iter().for_each(|entry| self.push(entry));
     }
 }

@@ -4,7 +4,7 @@ use crate::admit::{Refusal, Told, owned};
 use crate::apply::{Application, ForkTerms};
 use crate::conflict::{Conflict, Place, Position, Sibling, Status, Violation};
 use crate::ledger::Ledger;
-use crate::line::{Element, Sequence, Source, Values};
+use crate::line::{Element, Sequence, Source};
 use crate::register::{Register, Version};
 use crate::registers::Entry;
 use crate::rest::{Reconciler, Rest};
@@ -340,43 +340,6 @@ impl Sequence {
             let place = || Place { object, position: Position::Item(index) };
             push_conflicts(place, register, &mut outcome.conflicts);
         }
-    }
-
-    /// Joins neighbours that no open fork can tell apart, so that a line which the live image edits stays short.
-    pub(crate) fn coalesce(&mut self, live: ActorId, newest: u64) {
-        let mut at = 1;
-        while at < self.pieces.len() {
-            if self.can_join(at, live, newest) {
-                let tail = self.pieces.remove(at);
-                let piece = &mut self.pieces[at - 1];
-                piece.count += tail.count;
-                if let (Some(values), Some(more)) = (&mut piece.values, &tail.values) {
-                    values.append(more);
-                }
-            } else {
-                at += 1;
-            }
-        }
-    }
-
-    fn can_join(&self, at: usize, live: ActorId, newest: u64) -> bool {
-        let (one, other) = (&self.pieces[at - 1], &self.pieces[at]);
-        let is_unseen = |stamp: &crate::stamp::Stamp| stamp.id.actor == live && stamp.order > newest;
-        let same_deletion = one.deleted == other.deleted
-            || (one.deleted.len() == 1
-                && other.deleted.len() == 1
-                && is_unseen(&one.deleted[0])
-                && is_unseen(&other.deleted[0]));
-        let same_values = match (&one.values, &other.values) {
-            (None, None) => true,
-            (Some(Values::Items(_)), Some(Values::Items(_))) => true,
-            (Some(Values::Units { width, .. }), Some(Values::Units { width: same, .. })) => width == same,
-            _ => false,
-        };
-        let continues = one.source == other.source && one.start + one.count == other.start;
-        let is_plain =
-            one.moved.is_none() && other.moved.is_none() && self.positions.is_empty() && self.suppressed.is_empty();
-        continues && same_deletion && same_values && is_plain && one.stamp == other.stamp
     }
 }
 

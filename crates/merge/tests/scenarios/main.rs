@@ -348,6 +348,27 @@ fn the_empty_dream_changes_nothing() {
     assert_eq!(lab.image, before);
 }
 
+/// A queue that live works on while a dream is open would else grow by a piece with every item.
+#[test]
+fn what_live_does_alone_stays_small() {
+    let mut lab = Lab::new();
+    let list = lab.list(&["a", "b"]);
+    let object = lab.object();
+    let mut dream = lab.fork(2, Policy::ForkWins);
+    for step in 0..2000 {
+        let end = lab.image.length(list, Line::Items);
+        lab.live(list, insert(end, &["x"]));
+        lab.live(list, insert(end + 1, &["y", "z"]));
+        lab.live(list, delete(0, 2));
+        lab.live(object, Operation::set_slot("x", f64::from(step)));
+    }
+    assert!(lab.ledger.weight() < 10, "{}", lab.ledger.weight());
+    dream.does(list, insert(1, &["D"])).does(list, insert(3, &["E"]));
+    lab.merge(&dream);
+    let items = lab.items(list);
+    assert!(items.starts_with('D') && items.ends_with('E') && items.len() == 2004, "{items}");
+}
+
 #[test]
 fn with_no_fork_open_the_ledger_is_empty() {
     let mut lab = Lab::new();
