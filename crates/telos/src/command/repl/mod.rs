@@ -12,7 +12,7 @@ use crate::session::{Failure, Session, stop_on_ctrl_c};
 use anstyle::{AnsiColor, Style};
 use clap::Args;
 use completion::Snapshot;
-use language::syntax::{Completeness, is_complete};
+use language::syntax::Incoming;
 use language::{Error, Halt};
 use reedline::Signal;
 use std::io::{BufRead, IsTerminal};
@@ -81,16 +81,16 @@ impl Dialogue {
 
     /// Reads lines without a prompt until the input ends.
     fn plain(&mut self) -> anyhow::Result<Result<(), Failure>> {
-        let mut input = String::new();
+        let mut input = Incoming::default();
         let mut line = Vec::new();
         loop {
             line.clear();
             let is_at_end = crate::host::standard_input().borrow_mut().read_until(b'\n', &mut line)? == 0;
-            input.push_str(&String::from_utf8_lossy(&line));
-            if !is_at_end && is_complete(&input) == Completeness::NeedsMore {
+            let needs_more = input.push(&String::from_utf8_lossy(&line));
+            if needs_more && !is_at_end {
                 continue;
             }
-            if let Err(result) = self.input(&std::mem::take(&mut input)) {
+            if let Err(result) = self.input(&input.take()) {
                 return Ok(result);
             }
             if is_at_end {
