@@ -42,8 +42,8 @@ impl Failure {
             Failure::Program(Error::Halted(Halt::Fuel { .. })) => exit_code::FUEL,
             Failure::Program(Error::Halted(Halt::Memory { .. })) => exit_code::MEMORY,
             Failure::Program(Error::Halted(Halt::Interrupted)) => exit_code::INTERRUPTED,
-            Failure::Program(Error::Halted(Halt::Exit { code })) => *code as u8,
-            Failure::Program(_) | Failure::OutputFailed(_) => exit_code::EXCEPTION,
+            Failure::Program(Error::Halted(Halt::Exit { code })) => *code,
+            Failure::Program(_) | Failure::Unhandled(_) | Failure::OutputFailed(_) => exit_code::EXCEPTION,
             Failure::TimedOut(_) => exit_code::TIMEOUT,
             Failure::OutputClosed => exit_code::OUTPUT_CLOSED,
         }

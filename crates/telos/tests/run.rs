@@ -43,6 +43,19 @@ fn exit_codes_tell_how_it_ended() {
     assert_eq!(telos(&["eval"]).code, Some(2));
     assert_eq!(telos(&["eval", "--memory", "1X", "1"]).code, Some(2));
 }
+/// 256 has no low bits and nan is no number, so both looked like success.
+#[test]
+fn an_exit_code_that_no_process_can_have_is_refused() {
+    for code in ["256", "-256", "0/0", "1.5", "1e300"] {
+        let ran = eval(&format!("System exit({code})"));
+        assert_eq!(ran.code, Some(1), "{code}");
+        assert!(ran.errors.contains("an exit code is a whole number from 0 to 255"), "{ran:?}");
+    }
+    assert_eq!(eval("System exit(255)").code, Some(255));
+    assert_eq!(eval("System exit(-1)").code, Some(255));
+    assert_eq!(eval("exit(-255)").code, Some(1));
+}
+
 
 #[test]
 fn each_limit_has_its_code_and_says_so() {
@@ -78,6 +91,9 @@ fn limits_are_written_as_people_write_them() {
         ("--fuel", "many", "such as 1000000, 1e6 or 10M"),
         ("--memory", "10XB", "such as 64M, 1.5GiB or 1048576"),
         ("--timeout", "-1", "such as 5, 1.5s, 500ms or 2m"),
+        ("--fuel", "1.5", "a whole number from 1 on"),
+        ("--fuel", "0", "a whole number from 1 on"),
+        ("--timeout", "0", "a time longer than 0"),
         ("--depth", "", "such as 1000000, 1e6 or 10M"),
     ] {
         let ran = telos(&["eval", limit, value, "1"]);
