@@ -3,7 +3,7 @@
 
 use crate::host::{LocalZone, Shared, Sink, StandardOutput};
 use crate::options::MachineOptions;
-use language::{Error, Halt, Host, Value, Vm};
+use language::{Error, Exception, Halt, Host, Interrupt, Value, Vm};
 use object::sequence::Encoding;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -32,6 +32,8 @@ const GRACE: Duration = Duration::from_secs(2);
 pub enum Failure {
     Program(Error),
     TimedOut(Duration),
+    /// An exception in a coroutine, which nobody waited for.
+    Unhandled(Exception),
     OutputClosed,
     OutputFailed(std::io::Error),
 }
@@ -142,6 +144,11 @@ impl Session {
                 Ok(format!("\"{}\"", text.to_text()))
             }
             _ => self.text_of(value),
+    /// What went wrong in coroutines without anybody noticing, since this was last asked.
+    pub fn take_unhandled(&mut self) -> Vec<Failure> {
+        self.vm.take_unhandled().into_iter().map(Failure::Unhandled).collect()
+    }
+
         }
     }
 

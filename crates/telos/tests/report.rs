@@ -152,6 +152,29 @@ fn a_recursion_is_told_once_with_how_often() {
     write(directory.path(), "deep.io", "down := method(n,\n    if(n == 0, nil foo, down(n - 1) + 1)\n)\ndown(10000)\n");
     let ran = telos_in(directory.path(), &["run", "deep.io"], "");
     let stack = ran.errors.split_once("stack:\n").map(|(_, stack)| stack);
+#[test]
+fn a_choice_in_another_language_is_explained() {
+    for written in ["1 ? 2 : 3", "x := 5; x > 3 ? \"yes\" : \"no\""] {
+        let ran = eval(written);
+        assert_eq!(ran.code, Some(0));
+        assert!(ran.errors.contains("help: a choice is written if("), "{ran:?}");
+    }
+    assert_eq!(eval("1 ?foo").errors, "");
+}
+
+/// Whatever is raised is told: a List was an empty message.
+#[test]
+fn an_error_that_is_no_text_says_what_it_is() {
+    for (raised, said) in [
+        ("Exception raise(list(1, \"a\"))", "error: Exception: list(1, \"a\")\n"),
+        ("Exception raise(12)", "error: Exception: 12\n"),
+        ("Exception raise", "error: Exception\n"),
+        ("Exception raise(Object clone do(asString := method(1 foo)))", "error: Exception: an Object\n"),
+    ] {
+        assert!(eval(raised).errors.starts_with(said), "{raised}: {:?}", eval(raised));
+    }
+}
+
     let wanted = "    foo   deep.io:2:20
     if    deep.io:2:5   (10,000 times)
     down  deep.io:2:25  (10,000 times)

@@ -186,3 +186,37 @@ fn coroutines_come_to_their_end() {
     let program = "Object clone do(later := method(yield; \"later\" println)) @@later; \"now\" println";
     assert_eq!(telos_in(".".as_ref(), &["run", "-"], program).ok(), "now\nlater\n");
 }
+
+/// They were written to standard output, or nowhere, and the program ended well.
+#[test]
+fn an_exception_in_a_coroutine_is_an_error() {
+    let actor = "worker := Object clone do(work := method(1 foo))\n";
+    for code in ["worker @@work", "x := worker @work", "coroDo(worker work)", "worker coroDoLater(work)"] {
+        let ran = telos_in(".".as_ref(), &["run", "-"], &format!("{actor}{code}; \"done\" println"));
+        assert_eq!((ran.code, ran.output.as_str()), (Some(1), "done\n"), "{code}: {ran:?}");
+        assert!(
+            ran.errors.starts_with("error: in a coroutine: Exception: Number does not respond to 'foo'\n"),
+            "{ran:?}"
+        );
+        assert!(ran.errors.contains(" --> -:1:"), "{ran:?}");
+    }
+    let unknown = telos_in(".".as_ref(), &["run", "-"], "Object clone @@foo(1)");
+    assert!(unknown.errors.contains("1 | Object clone @@foo(1)\n  |                ^^^\n"), "{unknown:?}");
+}
+
+#[test]
+fn an_exception_in_a_coroutine_that_somebody_handles_is_none() {
+    let actor = "worker := Object clone do(work := method(1 foo))\n";
+    for code in [
+        "f := worker @work; e := try(f println); e catch(Exception, e error println)",
+        "coroDo(worker work) exception catch(Exception, \"caught\" println)",
+        "worker handleActorException := method(e, e error println); worker @@work",
+        "f := worker @work; try(f println)",
+    ] {
+        let ran = telos_in(".".as_ref(), &["run", "-"], &format!("{actor}{code}"));
+        assert_eq!((ran.code, ran.errors.as_str()), (Some(0), ""), "{code}: {ran:?}");
+    }
+    // Whoever waits for the result gets it, and is the only one to report it.
+    let ran = telos_in(".".as_ref(), &["run", "-"], &format!("{actor}f := worker @work; f println"));
+    assert_eq!((ran.code, ran.errors.matches("error:").count()), (Some(1), 1), "{ran:?}");
+}

@@ -30,7 +30,7 @@ Examples:
 
 Exit codes:
     0   success, or the code that the program gave to System exit
-    1   an exception, a syntax error or an unreadable file
+    1   an exception, in a coroutine too, a syntax error or an unreadable file
     2   wrong usage
   122   out of fuel
   123   out of memory
@@ -86,6 +86,8 @@ fn read_source(path: &str) -> anyhow::Result<String> {
     String::from_utf8(bytes).map_err(|error| {
         let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = valid.iter().filter(|&&byte| byte == b'\n').count() + 1;
+    let unhandled = session.take_unhandled();
+    unhandled.iter().for_each(|failure| report::show(&mut session, failure, color));
         let byte = error.as_bytes().get(valid.len()).copied().unwrap_or_default();
         anyhow::anyhow!("\"{path}\" is not UTF-8: byte {byte:#04x} at offset {}, line {line}", valid.len())
     })
@@ -109,7 +111,7 @@ fn end(mut session: Session, result: Result<(), Failure>, color: Color) -> ExitC
         (Err(failure), _) => Err(failure),
     };
     let code = match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => unhandled.first().map_or(ExitCode::SUCCESS, |failure| ExitCode::from(failure.exit_code())),
         Err(failure) => {
             report::show(&mut session, &failure, color);
             ExitCode::from(failure.exit_code())

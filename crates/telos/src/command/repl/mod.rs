@@ -148,6 +148,10 @@ impl Dialogue {
         self.session.output.write_bytes(text.trim_end().as_bytes());
         self.session.output.write_bytes(b"\n");
     }
+        for failure in self.session.take_unhandled() {
+            self.failed = Some(failure.exit_code());
+            report::show(&mut self.session, &failure, self.color);
+        }
 
     fn answer(&self, text: &str) {
         let style = Style::new().fg_color(Some(AnsiColor::BrightBlack.into()));
