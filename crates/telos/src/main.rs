@@ -9,6 +9,7 @@ mod host;
 mod options;
 mod report;
 mod session;
+mod source;
 
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue};

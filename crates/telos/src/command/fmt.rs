@@ -1,10 +1,10 @@
 //! `telos fmt`: tidy source.
 
-use super::read_source;
 use crate::host::Sink;
 use crate::options::{Color, MachineOptions};
 use crate::report;
 use crate::session::{Failure, Session};
+use crate::source;
 use anyhow::Context;
 use clap::Args;
 use language::Error;
@@ -36,7 +36,7 @@ impl Fmt {
         let table = OperatorTable::default();
         let mut is_success = true;
         for file in &self.files {
-            let source = read_source(file)?;
+            let Some(source) = source::read(file, None)? else { continue };
             match format(&source, &table) {
                 Ok(tidied) => is_success &= self.deliver(file, &source, &tidied)?,
                 Err(error) => {

@@ -9,13 +9,10 @@ mod repl;
 mod run;
 
 use crate::habit;
-use crate::host::reason;
 use crate::options::Color;
 use crate::report;
 use crate::session::{Failure, Session};
-use anyhow::Context;
 use clap::{Parser, Subcommand};
-use std::io::Read;
 use std::process::ExitCode;
 
 // Lines of at most 80 columns, as they are printed.
@@ -71,26 +68,6 @@ impl Cli {
             Command::Demo(command) => command.run(self.color),
         }
     }
-}
-
-/// Reads a program: a file, or standard input for `-`.
-fn read_source(path: &str) -> anyhow::Result<String> {
-    let bytes = if path == "-" {
-        let mut bytes = Vec::new();
-        std::io::stdin().lock().read_to_end(&mut bytes).context("cannot read standard input")?;
-        bytes
-    } else {
-        let read = std::fs::read(path).map_err(|error| anyhow::anyhow!(reason(&error)));
-        read.with_context(|| format!("cannot read \"{path}\""))?
-    };
-    String::from_utf8(bytes).map_err(|error| {
-        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = valid.iter().filter(|&&byte| byte == b'\n').count() + 1;
-    let unhandled = session.take_unhandled();
-    unhandled.iter().for_each(|failure| report::show(&mut session, failure, color));
-        let byte = error.as_bytes().get(valid.len()).copied().unwrap_or_default();
-        anyhow::anyhow!("\"{path}\" is not UTF-8: byte {byte:#04x} at offset {}, line {line}", valid.len())
-    })
 }
 
 /// Tells the author of a program that does what nobody wants without failing.

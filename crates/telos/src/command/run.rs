@@ -1,11 +1,12 @@
 //! `telos run`: a file from start to end.
 
-use super::{advise, end, read_source};
+use super::{advise, end};
 use crate::hint::nearest;
 use crate::host::Sink;
 use crate::options::{CONFINING, Color, MachineOptions};
 use crate::report;
 use crate::session::{Session, stop_on_ctrl_c};
+use crate::source;
 use anyhow::Context;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, ValueHint};
@@ -43,6 +44,13 @@ impl Run {
         if !is_separated() {
             refuse_unknown_option(file);
             ask_about(file, arguments);
+        }
+        let Some(source) = source::read(file, session.deadline())? else {
+            let failure = session.timed_out();
+            return Ok(end(session, Err(failure), color));
+        };
+        if !is_separated() {
+            ask_about(file, arguments, &source);
         }
         let source = read_source(file)?;
         let mut session = Session::new(&self.machine, Sink::Standard);

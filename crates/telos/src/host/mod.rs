@@ -9,6 +9,7 @@ mod output;
 mod process;
 mod random;
 mod read;
+mod started;
 mod stat;
 mod stream;
 mod system;
@@ -16,6 +17,8 @@ mod system;
 pub use clock::LocalZone;
 pub use file::reason;
 pub use output::{Sink, StandardOutput};
+pub use read::WAIT_SLICE;
+pub use started::end_all as end_all_commands;
 pub use stream::standard_input;
 
 use clap::ValueEnum;
