@@ -115,7 +115,13 @@ fn habits_of_other_languages_are_understood() {
         ("True", "'true'"),
         ("true && false", "'and'"),
         ("x := 1; x++", "x = x + 1"),
+        ("x := 1; x += 1", "x = x + 1"),
         ("a.b", "a b"),
+        ("a := Object clone; a.b = 2", "a b"),
+        ("a := list(1); a[0] = 1", "a atPut(0, 1)"),
+        ("y:=-1; y println", "y := -1"),
+        ("y := 2*-1", "* -1"),
+        ("f := method(x, y, x + y); f()", "'f' was called without 'x' and 'y'"),
         ("\" a\" strip", "asMutable strip"),
     ] {
         assert!(hint(written).contains(said), "{written}: {}", hint(written));
@@ -147,12 +153,6 @@ fn a_missing_argument_is_said_to_be_missing() {
 }
 
 #[test]
-fn a_recursion_is_told_once_with_how_often() {
-    let directory = tempdir().unwrap();
-    write(directory.path(), "deep.io", "down := method(n,\n    if(n == 0, nil foo, down(n - 1) + 1)\n)\ndown(10000)\n");
-    let ran = telos_in(directory.path(), &["run", "deep.io"], "");
-    let stack = ran.errors.split_once("stack:\n").map(|(_, stack)| stack);
-#[test]
 fn a_choice_in_another_language_is_explained() {
     for written in ["1 ? 2 : 3", "x := 5; x > 3 ? \"yes\" : \"no\""] {
         let ran = eval(written);
@@ -175,6 +175,12 @@ fn an_error_that_is_no_text_says_what_it_is() {
     }
 }
 
+#[test]
+fn a_recursion_is_told_once_with_how_often() {
+    let directory = tempdir().unwrap();
+    write(directory.path(), "deep.io", "down := method(n,\n    if(n == 0, nil foo, down(n - 1) + 1)\n)\ndown(10000)\n");
+    let ran = telos_in(directory.path(), &["run", "deep.io"], "");
+    let stack = ran.errors.split_once("stack:\n").map(|(_, stack)| stack);
     let wanted = "    foo   deep.io:2:20
     if    deep.io:2:5   (10,000 times)
     down  deep.io:2:25  (10,000 times)

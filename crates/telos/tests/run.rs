@@ -39,10 +39,10 @@ fn exit_codes_tell_how_it_ended() {
     assert_eq!(eval("Exception raise(\"no\")").code, Some(1));
     assert_eq!(eval("a b(").code, Some(1));
     assert_eq!(telos(&["frobnicate"]).code, Some(2));
-    assert!(telos(&["hello.io"]).errors.contains("tip: to run a file: telos run hello.io"));
     assert_eq!(telos(&["eval"]).code, Some(2));
     assert_eq!(telos(&["eval", "--memory", "1X", "1"]).code, Some(2));
 }
+
 /// 256 has no low bits and nan is no number, so both looked like success.
 #[test]
 fn an_exit_code_that_no_process_can_have_is_refused() {
@@ -55,7 +55,6 @@ fn an_exit_code_that_no_process_can_have_is_refused() {
     assert_eq!(eval("System exit(-1)").code, Some(255));
     assert_eq!(eval("exit(-255)").code, Some(1));
 }
-
 
 #[test]
 fn each_limit_has_its_code_and_says_so() {
@@ -91,10 +90,10 @@ fn limits_are_written_as_people_write_them() {
         ("--fuel", "many", "such as 1000000, 1e6 or 10M"),
         ("--memory", "10XB", "such as 64M, 1.5GiB or 1048576"),
         ("--timeout", "-1", "such as 5, 1.5s, 500ms or 2m"),
+        ("--depth", "", "such as 1000000, 1e6 or 10M"),
         ("--fuel", "1.5", "a whole number from 1 on"),
         ("--fuel", "0", "a whole number from 1 on"),
         ("--timeout", "0", "a time longer than 0"),
-        ("--depth", "", "such as 1000000, 1e6 or 10M"),
     ] {
         let ran = telos(&["eval", limit, value, "1"]);
         assert_eq!(ran.code, Some(2), "{ran:?}");
@@ -117,7 +116,13 @@ fn a_limit_behind_the_file_is_the_programs_and_is_warned_about() {
     assert_eq!(meant.errors, "");
     assert_eq!(meant.ok(), "list(\"a.io\", \"--fuel\", \"10\")\n");
     assert_eq!(run(&["run", "a.io", "--verbose"]).errors, "");
-    assert_eq!(run(&["run", "a.io", "--help"]).ok(), "list(\"a.io\", \"--help\")\n");
+    let help = run(&["run", "a.io", "--help"]);
+    assert_eq!(help.errors, "", "it looks at its arguments");
+    assert_eq!(help.ok(), "list(\"a.io\", \"--help\")\n");
+    write(directory.path(), "b.io", "1 println");
+    let help = run(&["run", "b.io", "--help"]);
+    assert!(help.errors.starts_with("note: --help stands after the file") && help.output == "1\n", "{help:?}");
+    assert_eq!(run(&["run", "--", "b.io", "--help"]).errors, "");
     let misspelled = run(&["run", "--fule", "10", "a.io"]);
     assert_eq!(misspelled.code, Some(2));
     assert!(misspelled.errors.contains("'--fule'") && misspelled.errors.contains("'--fuel'"), "{misspelled:?}");

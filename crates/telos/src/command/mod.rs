@@ -72,9 +72,8 @@ impl Cli {
 
 /// Tells the author of a program that does what nobody wants without failing.
 fn advise(session: &mut Session, source: &str, color: Color) {
-    let lobby = session.vm.lobby();
-    let is_own = session.vm.own_names(lobby).iter().any(|name| name == "print" || name == "println");
-    if let Some(words) = habit::printing(source).filter(|_| !is_own) {
+    let names = session.vm.own_names(session.vm.lobby());
+    if let Some(words) = habit::misread(source, |name| names.iter().any(|each| each == name)) {
         report::advise(session, words, color);
     }
 }
@@ -87,6 +86,8 @@ fn end(mut session: Session, result: Result<(), Failure>, color: Color) -> ExitC
         (Err(failure), Err(finished)) if failure.exit_code() == 0 => Err(finished),
         (Err(failure), _) => Err(failure),
     };
+    let unhandled = session.take_unhandled();
+    unhandled.iter().for_each(|failure| report::show(&mut session, failure, color));
     let code = match result {
         Ok(()) => unhandled.first().map_or(ExitCode::SUCCESS, |failure| ExitCode::from(failure.exit_code())),
         Err(failure) => {

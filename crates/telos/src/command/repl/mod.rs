@@ -44,6 +44,20 @@ impl Repl {
     }
 }
 
+/// The words of an input, as far as the dialogue itself may be meant: also of `help(List)`, `exit()` and `:help List`.
+fn asked_words(input: &str) -> Vec<&str> {
+    const NAMES: &[&str] = &["help", "exit", "quit"];
+    let words: Vec<&str> = input.split_whitespace().collect();
+    if let Some(name) = words.first().and_then(|word| word.strip_prefix(':')).filter(|name| NAMES.contains(name)) {
+        return [&[name], &words[1..]].concat();
+    }
+    let called = NAMES.iter().find_map(|name| {
+        let arguments = input.trim().strip_prefix(name)?.strip_prefix('(')?.strip_suffix(')')?;
+        Some([&[*name], &arguments.split([' ', ',']).filter(|word| !word.is_empty()).collect::<Vec<_>>()[..]].concat())
+    });
+    called.unwrap_or(words)
+}
+
 struct Dialogue {
     session: Session,
     color: Color,
@@ -101,10 +115,9 @@ impl Dialogue {
 
     /// Answers one input.
     fn input(&mut self, input: &str) -> Next {
-        let words: Vec<&str> = input.split_whitespace().collect();
-        match words[..] {
+        match asked_words(input)[..] {
             [] => return Ok(()),
-            ["exit" | "quit"] => return Err(Ok(())),
+            ["exit" | "quit" | ":q"] => return Err(Ok(())),
             // A program may have a slot of that name.
             ["help", ref asked @ ..] if !self.has_slot("help") => {
                 let text = help::text(&mut self.session.vm, asked);
@@ -135,6 +148,10 @@ impl Dialogue {
                 report::show(&mut self.session, &failure, self.color);
             }
         }
+        for failure in self.session.take_unhandled() {
+            self.failed = Some(failure.exit_code());
+            report::show(&mut self.session, &failure, self.color);
+        }
         advise(&mut self.session, input, self.color);
         Ok(())
     }
@@ -148,10 +165,6 @@ impl Dialogue {
         self.session.output.write_bytes(text.trim_end().as_bytes());
         self.session.output.write_bytes(b"\n");
     }
-        for failure in self.session.take_unhandled() {
-            self.failed = Some(failure.exit_code());
-            report::show(&mut self.session, &failure, self.color);
-        }
 
     fn answer(&self, text: &str) {
         let style = Style::new().fg_color(Some(AnsiColor::BrightBlack.into()));
