@@ -2,12 +2,13 @@
 //!
 //! - `random`: numbers from a seed; `programs`: Io programs that try to break a machine; `mutate`: text made worse
 //! - `shrink`: less of an input that still fails
-//! - `fuzz`: the loop of a fuzz target and its command line
+//! - `fuzz`: the loop of a fuzz target and its command line; `watchdog`: notices a case that does not end
 
 pub mod fuzz;
 pub mod mutate;
 pub mod programs;
 pub mod random;
 pub mod shrink;
+pub mod watchdog;
 
 pub use random::Random;
