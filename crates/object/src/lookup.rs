@@ -75,7 +75,7 @@ impl Heap {
     /// Where the slot is that `handle` finds under this name.
     #[inline]
     pub fn find(&mut self, handle: Handle, name: Symbol) -> Option<Place> {
-        let shape = self.shape(handle);
+        let shape = self.resident(handle).shape;
         let hash = (shape.0.wrapping_mul(0x9E37_79B1) ^ name.0.wrapping_mul(0x85EB_CA6B)) as usize;
         let at = (hash ^ (hash >> 15)) & (CACHE_ENTRIES - 1);
         let entry = &self.lookups.entries[at];
@@ -83,8 +83,9 @@ impl Heap {
             return entry.found.then(|| Place { holder: entry.holder.unwrap_or(handle), index: entry.index });
         }
         let place = self.find_uncached(handle, name);
+        self.settle();
         self.lookups.entries[at] = Entry {
-            shape,
+            shape: self.shape(handle),
             name,
             epoch: self.epoch,
             index: place.map_or(0, |place| place.index),
