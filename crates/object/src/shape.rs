@@ -228,8 +228,14 @@ impl Shapes {
             self.add(copy)
         };
         let shape = &mut self.table[id.0 as usize];
-        shape.names.remove(index);
-        shape.reindex();
+        let is_last = index + 1 == shape.names.len();
+        let name = shape.names.remove(index);
+        // Many slots are removed from the last to the first.
+        if is_last && shape.names.len() > SCANNED_SLOTS_MAX {
+            shape.index.remove(&name);
+        } else {
+            shape.reindex();
+        }
         id
     }
 

@@ -7,6 +7,7 @@
 use super::Unit;
 use super::instruction::Op;
 use super::site::{Callee, Known};
+use crate::machine::evaluate::is_long_way;
 use crate::machine::frame::{Frame, Kind, Phase};
 use crate::primitives::modulo;
 use crate::primitives::quick::Bench;
@@ -306,8 +307,10 @@ impl Vm {
                     let list = registers[instruction.a as usize + 3];
                     let site = &unit.sites[instruction.value.as_number().unwrap_or(0.0) as usize];
                     let is_list = list.as_handle().is_some_and(|handle| {
+                        let (place, steps) = heap.find_counted(handle, site.name);
                         heap.list(handle).is_some()
-                            && heap.find(handle, site.name).is_some_and(|place| place.holder == list_proto)
+                            && place.is_some_and(|place| place.holder == list_proto)
+                            && !is_long_way(steps)
                     });
                     if !is_list {
                         break Exit::Surprise;
