@@ -172,9 +172,17 @@ impl<'h> Capture<'h> {
         values.iter().map(|&value| self.datum(value)).collect()
     }
 
-    /// Data that merges as one value.
+    /// All of the data as one value. Lists, maps and sequences have parts of their own, unless they take the place of
+    /// something of another kind.
     pub fn data(&mut self, data: &Data) -> Datum {
         match data {
+            Data::None => Datum::Absent,
+            Data::List(values, start) => Datum::Record(self.items(&values[*start as usize..])),
+            Data::Map(map) => {
+                let entries = map.iter().flat_map(|(&key, &value)| [Datum::Text(self.text(key)), self.datum(value)]);
+                Datum::record(entries)
+            }
+            Data::Sequence(sequence) => Datum::bytes(&[&[sequence.item_size() as u8], sequence.as_bytes()].concat()),
             Data::Number(number) => Datum::number(*number),
             Data::Record(values) => Datum::Record(self.items(values)),
             Data::Primitive(index) => {
@@ -189,7 +197,6 @@ impl<'h> Capture<'h> {
                 }
                 None => Datum::Absent,
             },
-            _ => Datum::Absent,
         }
     }
 

@@ -46,13 +46,14 @@ pub fn commitment(
 fn changed(capture: &mut Capture<'_>) -> Vec<(ObjectId, Operation)> {
     let mut changed = Vec::new();
     let Some(level) = capture.heap.level() else { return changed };
+    // Those that become persistent on the way are told whole.
+    let known = level.befores().filter_map(|(handle, before)| Some((handle, before, capture.identities.id(handle)?)));
+    let known: Vec<_> = known.collect();
     let mut operations = Vec::new();
-    for (handle, before) in level.befores() {
-        if let Some(id) = capture.identities.id(handle) {
-            capture.begin(id);
-            difference::operations(capture, before, capture.heap.object(handle), &mut operations);
-            changed.extend(operations.drain(..).map(|operation| (id, operation)));
-        }
+    for (handle, before, id) in known {
+        capture.begin(id);
+        difference::operations(capture, before, capture.heap.object(handle), &mut operations);
+        changed.extend(operations.drain(..).map(|operation| (id, operation)));
     }
     changed
 }

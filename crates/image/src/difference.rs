@@ -91,7 +91,7 @@ impl Difference<'_, '_> {
     }
 
     fn flags(&mut self) {
-        let before = Flags { is_activatable: self.before.has(flag::ACTIVATABLE), ..Flags::plain() };
+        let before = Flags::plain(self.before.kind(), self.before.has(flag::ACTIVATABLE));
         let before = match self.before.data() {
             Replaced::Whole(Data::Sequence(sequence)) => before.with(sequence),
             _ => before,

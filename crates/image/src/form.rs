@@ -38,21 +38,23 @@ const ENCODINGS: [Encoding; 5] = [Encoding::Ascii, Encoding::Utf8, Encoding::Ucs
 
 // Bits of the flags of a record.
 const ACTIVATABLE: u32 = 1;
-/// Eight bits for the item type of a sequence, and eight for its encoding.
-const ITEM_TYPE_SHIFT: u32 = 8;
-const ENCODING_SHIFT: u32 = 16;
+/// Four bits for the kind, which an object may change, four for the item type of a sequence, three for its encoding.
+const KIND_SHIFT: u32 = 1;
+const ITEM_TYPE_SHIFT: u32 = 5;
+const ENCODING_SHIFT: u32 = 9;
 
 pub fn kind_number(kind: Kind) -> u32 {
     KINDS.iter().find(|(each, _)| *each == kind).map_or(0, |(_, number)| *number)
 }
 
-pub fn kind_of(number: u32) -> Option<Kind> {
+fn kind_of(number: u32) -> Option<Kind> {
     KINDS.iter().find(|(_, each)| *each == number).map(|(kind, _)| *kind)
 }
 
-/// What a record's flags say about an object, beside its kind.
+/// What a record's flags say about an object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Flags {
+    pub kind: Kind,
     pub is_activatable: bool,
     pub item_type: ItemType,
     pub encoding: Encoding,
@@ -60,15 +62,15 @@ pub struct Flags {
 
 impl Flags {
     pub fn of(object: &Object) -> Flags {
-        let text = Flags { is_activatable: object.has(flag::ACTIVATABLE), ..Flags::plain() };
+        let flags = Flags::plain(object.kind(), object.has(flag::ACTIVATABLE));
         match object.data() {
-            object::Data::Sequence(sequence) => text.with(sequence),
-            _ => text,
+            object::Data::Sequence(sequence) => flags.with(sequence),
+            _ => flags,
         }
     }
 
-    pub const fn plain() -> Flags {
-        Flags { is_activatable: false, item_type: ItemType::Uint8, encoding: Encoding::Ascii }
+    pub const fn plain(kind: Kind, is_activatable: bool) -> Flags {
+        Flags { kind, is_activatable, item_type: ItemType::Uint8, encoding: Encoding::Ascii }
     }
 
     pub fn with(self, sequence: &Sequence) -> Flags {
@@ -78,15 +80,17 @@ impl Flags {
     pub fn number(self) -> u32 {
         let activatable = if self.is_activatable { ACTIVATABLE } else { 0 };
         activatable
+            | kind_number(self.kind) << KIND_SHIFT
             | item_type_number(self.item_type) << ITEM_TYPE_SHIFT
             | encoding_number(self.encoding) << ENCODING_SHIFT
     }
 
     pub fn from_number(number: u32) -> Option<Flags> {
         Some(Flags {
+            kind: kind_of(number >> KIND_SHIFT & 0xF)?,
             is_activatable: number & ACTIVATABLE != 0,
-            item_type: *ITEM_TYPES.get((number >> ITEM_TYPE_SHIFT & 0xFF) as usize)?,
-            encoding: *ENCODINGS.get((number >> ENCODING_SHIFT & 0xFF) as usize)?,
+            item_type: *ITEM_TYPES.get((number >> ITEM_TYPE_SHIFT & 0xF) as usize)?,
+            encoding: *ENCODINGS.get((number >> ENCODING_SHIFT) as usize)?,
         })
     }
 }
@@ -145,10 +149,16 @@ mod tests {
         assert_eq!(kinds, (0..13).collect::<Vec<u32>>());
         assert_eq!(kind_number(Kind::WeakLink), 12);
         assert_eq!(kind_of(6), Some(Kind::Message));
-        let flags = Flags { is_activatable: true, item_type: ItemType::Float64, encoding: Encoding::Number };
-        assert_eq!(flags.number(), 0x04_09_01);
-        assert_eq!(Flags::from_number(0x04_09_01), Some(flags));
-        assert_eq!(Flags::from_number(0xFF_00_00), None);
+        let flags = Flags {
+            kind: Kind::Sequence,
+            is_activatable: true,
+            item_type: ItemType::Float64,
+            encoding: Encoding::Number,
+        };
+        assert_eq!(flags.number(), 4 << 9 | 9 << 5 | 2 << 1 | 1);
+        assert_eq!(Flags::from_number(flags.number()), Some(flags));
+        assert_eq!(Flags::from_number(5 << 9), None);
+        assert_eq!(Flags::from_number(13 << 1), None);
     }
 
     #[test]

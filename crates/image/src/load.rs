@@ -2,7 +2,7 @@
 //! refused, with the object named.
 
 use crate::capture::Language;
-use crate::form::{Flags, kind_of, symbol_sequence};
+use crate::form::{Flags, symbol_sequence};
 use crate::identity::Identities;
 use object::change::{Body, Creation, Datum, ObjectId, Run, Text};
 use object::sequence::Sequence;
@@ -47,15 +47,14 @@ struct Filling<'f> {
 
 impl Filling<'_> {
     fn object(&self, creation: &Creation) -> Result<Loaded, String> {
-        let kind = kind_of(creation.kind).ok_or_else(|| format!("its kind {} is none that exists", creation.kind))?;
-        let flags = Flags::from_number(creation.flags).ok_or("its flags are none that exist")?;
+        let flags = Flags::from_number(creation.flags).ok_or("its kind is none that exists")?;
         let slots = creation.slots.iter().map(|(name, value)| Ok((self.symbol(name)?, self.value(value)?)));
         Ok(Loaded {
-            kind,
+            kind: flags.kind,
             is_activatable: flags.is_activatable,
             protos: creation.protos.iter().map(|&proto| self.handle(proto)).collect(),
             slots: slots.collect::<Result<_, String>>()?,
-            data: self.data(kind, flags, &creation.body)?,
+            data: self.data(flags, &creation.body)?,
         })
     }
 
@@ -84,23 +83,24 @@ impl Filling<'_> {
         data.iter().map(|datum| self.value(datum)).collect()
     }
 
-    fn data(&self, kind: Kind, flags: Flags, body: &Body) -> Result<Data, String> {
+    fn data(&self, flags: Flags, body: &Body) -> Result<Data, String> {
+        let kind = flags.kind;
         let mismatch = || format!("its content is not that of a {kind:?}");
         Ok(match (kind, body) {
-            (Kind::List, Body::Elements(Run::Items(items))) => Data::List(self.values(items)?, 0),
-            (Kind::Map, Body::Map(entries)) => {
-                let entries = entries.iter().map(|(key, value)| match key {
-                    Datum::Text(key) => Ok((self.symbol(key)?, self.value(value)?)),
-                    _ => Err(format!("{key:?} is no key")),
-                });
-                Data::Map(Box::new(entries.collect::<Result<_, String>>()?))
+            (Kind::List, Body::Elements(Run::Items(items)) | Body::Data(Datum::Record(items))) => {
+                Data::List(self.values(items)?, 0)
+            }
+            (Kind::Map, Body::Map(entries)) => self.map(entries.iter().map(|(key, value)| (key, value)))?,
+            (Kind::Map, Body::Data(Datum::Record(fields))) => {
+                self.map(fields.chunks_exact(2).map(|pair| (&pair[0], &pair[1])))?
             }
             (Kind::Sequence, Body::Elements(Run::Units { width, bytes })) => {
-                if usize::from(*width) != flags.item_type.size() && !bytes.is_empty() {
-                    return Err(mismatch());
-                }
-                Data::Sequence(Box::new(Sequence::from_parts(flags.item_type, flags.encoding, bytes)))
+                sequence(flags, *width, bytes).ok_or_else(mismatch)?
             }
+            (Kind::Sequence, Body::Data(Datum::Bytes(bytes))) => match bytes.split_first() {
+                Some((width, bytes)) => sequence(flags, *width, bytes).ok_or_else(mismatch)?,
+                None => return Err(mismatch()),
+            },
             (_, Body::Nothing) => Data::None,
             (Kind::Number, Body::Data(Datum::Number(number))) => Data::Number(*number),
             (Kind::Primitive, Body::Data(Datum::Text(name))) => {
@@ -117,4 +117,20 @@ impl Filling<'_> {
             _ => return Err(mismatch()),
         })
     }
+
+    fn map<'d>(&self, entries: impl Iterator<Item = (&'d Datum, &'d Datum)>) -> Result<Data, String> {
+        let entries = entries.map(|(key, value)| match key {
+            Datum::Text(key) => Ok((self.symbol(key)?, self.value(value)?)),
+            _ => Err(format!("{key:?} is no key")),
+        });
+        Ok(Data::Map(Box::new(entries.collect::<Result<_, String>>()?)))
+    }
+}
+
+/// None if the units are of another size than the items. Nobody says the size of none.
+fn sequence(flags: Flags, width: u8, bytes: &[u8]) -> Option<Data> {
+    if usize::from(width) != flags.item_type.size() && !bytes.is_empty() {
+        return None;
+    }
+    Some(Data::Sequence(Box::new(Sequence::from_parts(flags.item_type, flags.encoding, bytes))))
 }

@@ -116,6 +116,15 @@ impl Heap {
         self.resident(handle).kind == Kind::Hollow && self.late.objects.get(&handle).is_none()
     }
 
+    /// Loads an object if it is hollow.
+    #[inline]
+    pub(crate) fn fill(&mut self, handle: Handle) {
+        if self.resident(handle).kind == Kind::Hollow {
+            self.object(handle);
+            self.settle();
+        }
+    }
+
     /// A hollow object, filled.
     #[cold]
     #[inline(never)]

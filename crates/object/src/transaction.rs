@@ -100,8 +100,7 @@ impl Heap {
     #[cold]
     #[inline(never)]
     pub(crate) fn note(&mut self, handle: Handle, part: Part) {
-        self.object(handle);
-        self.settle();
+        self.fill(handle);
         let object = &mut self.objects[handle.0 as usize];
         let Some(level) = self.levels.last_mut() else {
             object.stamp = self.stamp;

@@ -251,6 +251,7 @@ impl Heap {
     ) -> Option<R> {
         debug_assert!(!self.object(handle).has(flag::SYMBOL));
         self.barrier(handle, Part::Rest);
+        self.fill(other);
         let Ok([object, other]) = self.objects.get_disjoint_mut([handle.0 as usize, other.0 as usize]) else {
             let copy = self.sequence(other)?.clone();
             return self.sequence_edit(handle, |sequence| edit(sequence, &copy));

@@ -192,6 +192,7 @@ impl Shelf {
                 self.heap.set_protos(self.handle(at), protos);
             }
             Step::SetFlag(at, is) => self.heap.set_flag(self.handle(at), flag::ACTIVATABLE, is),
+            Step::Become(at, of) => self.heap.become_copy_of(self.handle(at), self.handle(of)),
             Step::Evict(at) => self.evict(self.handle(at)),
             Step::Collect => {
                 let (held, names) = (self.held.clone(), self.names.clone());

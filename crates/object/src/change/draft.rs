@@ -93,25 +93,21 @@ impl Draft {
     fn put(&mut self, field: &Field, value: Datum) -> Result<Operation, ChangeError> {
         let before = match (field, &mut self.body) {
             (Field::Slot(name), _) => exchange(&mut self.slots, name, value),
-            (Field::Entry(key), Content::Map(entries)) => exchange(entries, key, value),
+            (Field::Entry(key), body) => exchange(body.entries()?, key, value),
             (Field::Flags, _) => {
                 let flags = flags_of(&value)?;
                 flags_datum(std::mem::replace(&mut self.flags, flags))
             }
-            (Field::Data, body @ (Content::Nothing | Content::Data(_))) => {
+            (Field::Data, body) => {
                 let after = if value.is_absent() { Content::Nothing } else { Content::Data(value) };
-                match std::mem::replace(body, after) {
-                    Content::Data(before) => before,
-                    _ => Datum::Absent,
-                }
+                std::mem::replace(body, after).into_datum()
             }
-            (Field::Entry(_), _) => return Err(ChangeError::Mismatch("a key")),
-            (Field::Data, _) => return Err(ChangeError::Mismatch("data")),
         };
         Ok(Operation::Put { field: field.clone(), value: before })
     }
 
     fn insert(&mut self, line: Line, index: u64, run: &Run) -> Result<Operation, ChangeError> {
+        self.body.take_for(line);
         let at = position(index, self.length(line)?)?;
         match (line, run, &mut self.body) {
             (Line::Protos, Run::Items(items), _) => {
@@ -133,6 +129,7 @@ impl Draft {
     }
 
     fn delete(&mut self, line: Line, index: u64, count: u64) -> Result<Operation, ChangeError> {
+        self.body.take_for(line);
         let length = self.length(line)?;
         let end = index.checked_add(count).ok_or(ChangeError::Position { index, length: length as u64 })?;
         let (at, end) = (position(index, length)?, position(end, length)?);
@@ -149,6 +146,7 @@ impl Draft {
     }
 
     fn shift(&mut self, line: Line, from: u64, to: u64) -> Result<Operation, ChangeError> {
+        self.body.take_for(line);
         let length = self.length(line)?;
         let last = length.checked_sub(1).ok_or(ChangeError::Position { index: from, length: 0 })?;
         let (source, target) = (position(from, last)?, position(to, last)?);
@@ -172,6 +170,7 @@ impl Draft {
     }
 
     fn set(&mut self, index: u64, value: Datum) -> Result<Operation, ChangeError> {
+        self.body.take_for(Line::Items);
         let Content::Items(elements) = &mut self.body else { return Err(mismatch(Line::Items)) };
         let length = elements.len() as u64;
         let place = usize::try_from(index).ok().and_then(|at| elements.get_mut(at));
@@ -218,6 +217,51 @@ impl Draft {
             (Line::Items, Content::Items(elements)) => Ok(elements.len()),
             (Line::Units, Content::Units { width, bytes }) => Ok(bytes.len() / usize::from(*width).max(1)),
             _ => Err(mismatch(line)),
+        }
+    }
+}
+
+impl Content {
+    /// An object that becomes one of another kind gets its new content as one datum: this is its form, and what it is
+    /// taken for by the first operation on a part of it.
+    fn into_datum(self) -> Datum {
+        match self {
+            Content::Nothing | Content::Counters(_) | Content::Members(_) => Datum::Absent,
+            Content::Data(data) => data,
+            Content::Items(items) => Datum::record(items),
+            Content::Units { width, bytes } => Datum::bytes(&[&[width], bytes.as_slice()].concat()),
+            Content::Map(entries) => {
+                Datum::record(entries.into_pairs().into_iter().flat_map(|(key, value)| [key, value]))
+            }
+        }
+    }
+
+    fn take_for(&mut self, line: Line) {
+        let taken = match (line, &*self) {
+            (Line::Items, Content::Nothing) => Content::Items(VecDeque::new()),
+            (Line::Items, Content::Data(Datum::Record(fields))) => Content::Items(fields.iter().cloned().collect()),
+            (Line::Units, Content::Nothing) => Content::Units { width: 1, bytes: Vec::new() },
+            (Line::Units, Content::Data(Datum::Bytes(bytes))) => match bytes.split_first() {
+                Some((&width @ 1.., bytes)) => Content::Units { width, bytes: bytes.to_vec() },
+                _ => return,
+            },
+            _ => return,
+        };
+        *self = taken;
+    }
+
+    fn entries(&mut self) -> Result<&mut Table<Datum, Datum>, ChangeError> {
+        match &*self {
+            Content::Nothing => *self = Content::Map(Table::new(Vec::new())),
+            Content::Data(Datum::Record(fields)) => {
+                let pairs = fields.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone()));
+                *self = Content::Map(Table::new(pairs.collect()));
+            }
+            _ => {}
+        }
+        match self {
+            Content::Map(entries) => Ok(entries),
+            _ => Err(ChangeError::Mismatch("a key")),
         }
     }
 }
