@@ -158,7 +158,7 @@ impl Shelf {
         match at % 5 {
             0 => Value::number(at as f64),
             1 => Value::object(self.names[at % NAMES]),
-            2 if at % 3 == 0 => Value::NIL,
+            2 if at.is_multiple_of(3) => Value::NIL,
             _ => Value::object(self.handle(at)),
         }
     }
