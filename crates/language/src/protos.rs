@@ -130,7 +130,7 @@ impl Protos {
     /// What a kind is called when an object has no type slot.
     pub fn kind_name(&self, kind: Kind) -> &'static str {
         match kind {
-            Kind::Object => "Object",
+            Kind::Object | Kind::Hollow => "Object",
             Kind::Number => "Number",
             Kind::Sequence => "Sequence",
             Kind::List => "List",

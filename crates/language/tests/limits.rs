@@ -185,6 +185,49 @@ fn work_of_primitives_is_paid_for() {
 }
 
 /// Found by review: `first` and `last` copied the list, and `capacity` too.
+/// One fuel was enough to walk any number of protos: a program of a million fuel kept a processor busy for 17 s.
+#[test]
+fn a_lookup_along_a_long_lineage_is_paid_for() {
+    let grows = "o := Object clone; 20000 repeat(o = o clone); 1";
+    for source in [
+        grows,
+        "o := Object clone; 20000 repeat(o = o cloneWithoutInit; o foo := 1; o getSlot(\"bar\")); 1",
+        "l := list(); 20000 repeat(l = l clone; l foreach(x, x))",
+        // A lineage that grew long behind the back of its heirs.
+        "all := list(); 5000 repeat(all append(Object clone)); all foreach(i, o, if(i > 0, all at(i - 1) setProto(o)))
+         first := all first; for(i, 1, 1000, all last setSlot(\"s\" .. i, i); first asString)",
+        "all := list(); 5000 repeat(all append(Object clone)); all foreach(i, o, if(i > 0, all at(i - 1) setProto(o)))
+         first := all first; 10000 repeat(first isKindOf(Map)); 10000 repeat(first hasSlot(\"foo\"))",
+        "o := Object clone; 20000 repeat(o appendProto(Object clone)); 1",
+        "o := Object clone; 20000 repeat(i, o setSlot(\"s\" .. i, i)); 20000 repeat(i, o removeSlot(\"s\" .. i)); 1",
+    ] {
+        let mut vm = limited(Limits { fuel: Some(1_000_000), ..Limits::default() });
+        let start = std::time::Instant::now();
+        let ended = halt(&mut vm, source);
+        let seconds = start.elapsed().as_secs_f64();
+        assert!(matches!(ended, Halt::Fuel { .. }), "{source}: {ended:?}");
+        assert!(seconds < 5.0, "{source}: {seconds} s");
+    }
+    // A lineage of ordinary length costs what it always did.
+    let used = |source: &str| {
+        let mut vm = limited(Limits { fuel: Some(1_000_000), ..Limits::default() });
+        number(&mut vm, source);
+        1_000_000 - vm.fuel_left().expect("there is a limit")
+    };
+    let make = "o := Object clone; 20 repeat(o = o clone); for(i, 1, 1000,";
+    assert_eq!(used(&format!("{make} o isNil); 1")), used(&format!("{make} Object isNil); 1")));
+}
+
+/// Removing all slots made a table of all that were left anew for each.
+#[test]
+fn removing_many_slots_at_once_takes_linear_time() {
+    let mut vm = vm();
+    number(
+        &mut vm,
+        "o := Object clone; 100000 repeat(i, o setSlot(\"s\" .. i, i)); o removeAllSlots; o slotNames size",
+    );
+}
+
 #[test]
 fn asking_for_one_item_costs_the_same_however_long_the_list() {
     let fuel_of = |count: usize, source: &str| {

@@ -4,6 +4,7 @@
 use crate::handle_set::HandleSet;
 use crate::heap::{COLLECT_MIN_BYTES, Heap};
 use crate::object::{Data, INLINE_SLOTS, Object};
+use crate::transaction::Level;
 use crate::value::{Handle, Value};
 
 /// What one collection did.
@@ -48,6 +49,7 @@ impl Heap {
 
     /// Frees every object that the roots do not reach.
     pub fn collect(&mut self, roots: impl FnOnce(&mut dyn FnMut(Value))) -> Collected {
+        self.settle();
         let mut marker = Marker {
             marked: HandleSet::with_room(self.objects.len()),
             shapes: vec![false; self.shapes.table_len()],
@@ -58,12 +60,11 @@ impl Heap {
             marker.visit(constant);
         }
         roots(&mut |value| marker.visit(value));
-        if let Some(barrier) = &self.barrier {
-            barrier.trace(&mut |value| marker.visit(value));
-        }
+        self.mark_levels(&mut marker);
         if let Some(shape) = self.symbol_shape() {
             self.mark_shape(shape.0 as usize, &mut marker);
         }
+        self.mark_shape(self.hollow.shape.0 as usize, &mut marker);
         self.mark(&mut marker);
         let collected = self.sweep(&marker);
         self.usage.fresh_bytes = 0;
@@ -72,19 +73,35 @@ impl Heap {
         collected
     }
 
+    /// Keeps what a transaction has written to, and what a rollback would bring back.
+    fn mark_levels(&self, marker: &mut Marker) {
+        for (handle, before) in self.levels.iter().flat_map(Level::befores) {
+            marker.visit_handle(handle);
+            self.mark_shape(before.shape.0 as usize, marker);
+            before.trace(&mut |value| marker.visit(value));
+        }
+    }
+
     fn mark(&mut self, marker: &mut Marker) {
         while let Some(handle) = marker.pending.pop() {
-            let object = self.object(handle);
+            let object = self.resident(handle);
             self.mark_shape(object.shape.0 as usize, marker);
             let count = self.shapes.get(object.shape).names.len().min(INLINE_SLOTS);
             object.inline[..count].iter().for_each(|&value| marker.visit(value));
             object.more.iter().for_each(|&value| marker.visit(value));
             match &object.data {
                 Data::None | Data::Sequence(_) => {}
+                // What the loader keeps may be held by something that is not here: it is not garbage.
+                Data::Weak(target) if self.is_kept(*target) => marker.visit(*target),
                 Data::Weak(_) => marker.weak.push(handle),
                 data => data.trace(&mut |value| marker.visit(value)),
             }
         }
+    }
+
+    fn is_kept(&self, value: Value) -> bool {
+        let handle = value.as_handle();
+        self.late.loader.as_ref().zip(handle).is_some_and(|(loader, handle)| loader.keeps(handle))
     }
 
     fn mark_shape(&self, index: usize, marker: &mut Marker) {
@@ -127,6 +144,9 @@ impl Heap {
         object.data = Data::None;
         object.more = thin_vec::ThinVec::new();
         self.cloned.remove(Handle(index as u32));
+        if let Some(loader) = &self.late.loader {
+            loader.released(Handle(index as u32));
+        }
         self.free.push(index as u32);
     }
 

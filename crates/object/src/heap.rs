@@ -1,14 +1,15 @@
 //! The heap: every object of one image. Owns allocation and the count of logical bytes; what changes an object is in
 //! `write`, collection in `collect`, lookup in `lookup`.
 
+use crate::fault::Late;
 use crate::handle_set::HandleSet;
 use crate::lookup::LookupCache;
 use crate::object::{Data, INLINE_SLOTS, Kind, Map, Object};
 use crate::sequence::Sequence;
 use crate::shape::{ShapeId, Shapes};
 use crate::symbol::SymbolTable;
+use crate::transaction::Level;
 use crate::value::{Handle, Value};
-use crate::write::Barrier;
 use thin_vec::ThinVec;
 
 /// Every object of one image, and the only way to change one.
@@ -22,7 +23,14 @@ pub struct Heap {
     pub(crate) usage: Usage,
     /// Objects that some shape names as proto: changing their slots' names changes what others find.
     pub(crate) cloned: HandleSet,
-    pub(crate) barrier: Option<Box<dyn Barrier>>,
+    /// Levels of the transaction under way, the innermost last. See `transaction`.
+    pub(crate) levels: Vec<Level>,
+    /// What objects carry that may be written at once.
+    pub(crate) stamp: u16,
+    pub(crate) last_stamp: u16,
+    pub(crate) late: Late,
+    /// What an object looks like that is not loaded.
+    pub(crate) hollow: Object,
 }
 
 /// Logical bytes: what objects count for, whatever the allocator does.
@@ -35,6 +43,8 @@ pub struct Usage {
     /// `fresh_bytes` at which the next collection is due.
     pub collect_at_bytes: usize,
     pub collections: usize,
+    /// Came in from the store, garbage included: not the program's doing.
+    pub loaded_bytes: usize,
 }
 
 /// Less garbage than this is not worth a collection.
@@ -48,27 +58,27 @@ impl Default for Heap {
 
 impl Heap {
     pub fn new() -> Heap {
+        let mut shapes = Shapes::default();
+        let (bare, hollow) = (shapes.root(Vec::new()), shapes.hollow());
         let mut heap = Heap {
             objects: Vec::new(),
             free: Vec::new(),
-            shapes: Shapes::default(),
+            shapes,
             symbols: SymbolTable::default(),
             lookups: LookupCache::default(),
             epoch: 1,
             usage: Usage { collect_at_bytes: COLLECT_MIN_BYTES, ..Usage::default() },
             cloned: HandleSet::default(),
-            barrier: None,
+            levels: Vec::new(),
+            stamp: 0,
+            last_stamp: 0,
+            late: Late::default(),
+            hollow: Object::hollow(hollow),
         };
-        let bare = heap.shapes.root(Vec::new());
         for _ in [Value::NIL, Value::TRUE, Value::FALSE] {
             heap.allocate(bare, Kind::Object, Data::None);
         }
         heap
-    }
-
-    /// Installs what hears of writes to watched objects, and hands back what did before.
-    pub fn set_barrier(&mut self, barrier: Option<Box<dyn Barrier>>) -> Option<Box<dyn Barrier>> {
-        std::mem::replace(&mut self.barrier, barrier)
     }
 
     // ---- allocation
@@ -77,14 +87,15 @@ impl Heap {
     pub fn allocate(&mut self, shape: ShapeId, kind: Kind, data: Data) -> Handle {
         let bytes = size_of::<Object>() + data.logical_bytes();
         self.charge(bytes);
-        let object =
-            Object { shape, kind, flags: 0, inline: [Value::ABSENT; INLINE_SLOTS], more: ThinVec::new(), data };
+        let inline = [Value::ABSENT; INLINE_SLOTS];
+        let object = Object { shape, kind, flags: 0, stamp: self.stamp, inline, more: ThinVec::new(), data };
         match self.free.pop() {
             Some(index) => {
                 self.objects[index as usize] = object;
                 Handle(index)
             }
             None => {
+                self.settle();
                 self.objects.push(object);
                 Handle(self.objects.len() as u32 - 1)
             }
@@ -139,7 +150,17 @@ impl Heap {
 
     #[inline(always)]
     pub fn object(&self, handle: Handle) -> &Object {
-        &self.objects[handle.0 as usize]
+        match self.objects.get(handle.0 as usize) {
+            Some(object) if object.kind != Kind::Hollow => object,
+            _ => self.absent(handle),
+        }
+    }
+
+    /// The object as far as it is here: a hollow one has a shape that nobody remembers, no slot and no flag. For whoever
+    /// looks at the shape first, and asks again if it does not know it.
+    #[inline(always)]
+    pub fn resident(&self, handle: Handle) -> &Object {
+        self.objects.get(handle.0 as usize).unwrap_or(&self.hollow)
     }
 
     #[inline(always)]

@@ -25,15 +25,6 @@ impl Items {
         self.values.push(value);
     }
 
-    pub fn pop(&mut self) -> Option<Value> {
-        if self.is_empty() {
-            return None;
-        }
-        let last = self.values.pop();
-        self.give_back();
-        last
-    }
-
     /// Panics if the index is greater than the length.
     pub fn insert(&mut self, index: usize, value: Value) {
         assert!(index <= self.len(), "an index is within the list");
@@ -58,11 +49,12 @@ impl Items {
     /// Panics if the index is outside.
     pub fn remove(&mut self, index: usize) -> Value {
         let first = self.first();
-        if index > 0 || self.start == u32::MAX {
-            return self.values.remove(first + index);
-        }
-        let removed = std::mem::replace(&mut self.values[first], Value::NIL);
-        self.start += 1;
+        let removed = if index > 0 || self.start == u32::MAX {
+            self.values.remove(first + index)
+        } else {
+            self.start += 1;
+            std::mem::replace(&mut self.values[first], Value::NIL)
+        };
         self.give_back();
         removed
     }
@@ -159,7 +151,7 @@ mod tests {
                     items.insert(index, number(step));
                     model.insert(index, number(step));
                 }
-                4 => assert_eq!(items.pop(), model.pop_back()),
+                4 if !model.is_empty() => assert_eq!(Some(items.remove(items.len() - 1)), model.pop_back()),
                 5 if !model.is_empty() => assert_eq!(Some(items.remove(index)), model.remove(index)),
                 _ if !model.is_empty() => assert_eq!(Some(items.remove(0)), model.pop_front()),
                 _ => {}

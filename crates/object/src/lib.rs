@@ -3,13 +3,15 @@
 //!
 //! - `value`: a number or a handle in one word
 //! - `object`, `shape`: one object; the slot names and protos that objects share
-//! - `heap`: allocation and reading; `write`, with the barrier that every write passes, `collect`, `lookup` and `symbol`
-//!   are its chapters
+//! - `heap`: allocation and reading; `write`, with the barrier that every write passes, `transaction`, which remembers
+//!   what was `before`, `fault`, which loads what is not here yet, `collect`, `lookup` and `symbol` are its chapters
 //! - `sequence`: text, bytes and vectors
 //! - `change`: the record of a state change, and its bytes; knows nothing of the others
 
+mod before;
 pub mod change;
 mod collect;
+mod fault;
 mod handle_set;
 mod heap;
 mod items;
@@ -19,14 +21,16 @@ mod object;
 pub mod sequence;
 mod shape;
 mod symbol;
+mod transaction;
 mod value;
 mod write;
 
+pub use before::{Before, Entries, Entry, Replaced, Splice};
 pub use collect::Collected;
+pub use fault::{Loaded, Loader};
 pub use heap::{Heap, Usage};
 pub use items::Items;
 pub use object::{Data, Foreign, INLINE_SLOTS, Kind, Map, Object, Place, flag};
 pub use shape::{Shape, ShapeId, Shapes};
 pub use thin_vec::{ThinVec, thin_vec};
 pub use value::{Handle, Symbol, Value};
-pub use write::{Barrier, Part};

@@ -16,11 +16,14 @@ struct Entry {
     shape: ShapeId,
     name: Symbol,
     epoch: u64,
-    /// The index in `holder`, or in the object itself if `holder` is none.
+    /// The index in `holder`, or in the object itself if `holder` is none; `NOT_FOUND` if nobody has it.
     index: u32,
     holder: Option<Handle>,
-    found: bool,
+    steps: u32,
 }
+
+/// No object has so many slots.
+const NOT_FOUND: u32 = u32::MAX;
 
 pub struct LookupCache {
     entries: Vec<Entry>,
@@ -28,7 +31,7 @@ pub struct LookupCache {
 
 impl Default for LookupCache {
     fn default() -> LookupCache {
-        let empty = Entry { shape: ShapeId(0), name: Handle(0), epoch: 0, index: 0, holder: None, found: false };
+        let empty = Entry { shape: ShapeId(0), name: Handle(0), epoch: 0, index: 0, holder: None, steps: 0 };
         LookupCache { entries: vec![empty; CACHE_ENTRIES] }
     }
 }
@@ -75,42 +78,52 @@ impl Heap {
     /// Where the slot is that `handle` finds under this name.
     #[inline]
     pub fn find(&mut self, handle: Handle, name: Symbol) -> Option<Place> {
-        let shape = self.shape(handle);
+        self.find_counted(handle, name).0
+    }
+
+    /// The same, and how many objects a lookup that remembers nothing looks at: what it costs hangs on the heap alone.
+    #[inline]
+    pub fn find_counted(&mut self, handle: Handle, name: Symbol) -> (Option<Place>, u32) {
+        let shape = self.resident(handle).shape;
         let hash = (shape.0.wrapping_mul(0x9E37_79B1) ^ name.0.wrapping_mul(0x85EB_CA6B)) as usize;
         let at = (hash ^ (hash >> 15)) & (CACHE_ENTRIES - 1);
         let entry = &self.lookups.entries[at];
         if entry.shape == shape && entry.name == name && entry.epoch == self.epoch {
-            return entry.found.then(|| Place { holder: entry.holder.unwrap_or(handle), index: entry.index });
+            let place = Place { holder: entry.holder.unwrap_or(handle), index: entry.index };
+            return ((entry.index != NOT_FOUND).then_some(place), entry.steps);
         }
-        let place = self.find_uncached(handle, name);
+        let (place, steps) = self.find_uncached(handle, name);
+        self.settle();
         self.lookups.entries[at] = Entry {
-            shape,
+            shape: self.shape(handle),
             name,
             epoch: self.epoch,
-            index: place.map_or(0, |place| place.index),
+            index: place.map_or(NOT_FOUND, |place| place.index),
             holder: place.map(|place| place.holder).filter(|&holder| holder != handle),
-            found: place.is_some(),
+            steps,
         };
-        place
+        (place, steps)
     }
 
-    fn find_uncached(&self, handle: Handle, name: Symbol) -> Option<Place> {
+    fn find_uncached(&self, handle: Handle, name: Symbol) -> (Option<Place>, u32) {
         if let Some(index) = self.own_slot_index(handle, name) {
-            return Some(Place { holder: handle, index: index as u32 });
+            return (Some(Place { holder: handle, index: index as u32 }), 1);
         }
+        let mut steps = 0;
         let mut seen = Seen::default();
         let mut pending = vec![handle];
         while let Some(next) = pending.pop() {
             if !seen.insert(next) {
                 continue;
             }
+            steps += 1;
             let shape = self.shapes.get(self.shape(next));
             if let Some(index) = shape.find(name) {
-                return Some(Place { holder: next, index: index as u32 });
+                return (Some(Place { holder: next, index: index as u32 }), steps);
             }
             pending.extend(shape.protos.iter().rev());
         }
-        None
+        (None, steps)
     }
 
     #[inline(always)]
@@ -139,16 +152,23 @@ impl Heap {
 
     /// Whether `proto` is `handle` itself or among the objects it inherits from.
     pub fn is_kind_of(&self, handle: Handle, proto: Handle) -> bool {
+        self.is_kind_of_counted(handle, proto).0
+    }
+
+    /// The same, and how many objects it looked at.
+    pub fn is_kind_of_counted(&self, handle: Handle, proto: Handle) -> (bool, u32) {
+        let mut steps = 0;
         let mut seen = Seen::default();
         let mut pending = vec![handle];
         while let Some(next) = pending.pop() {
             if next == proto {
-                return true;
+                return (true, steps);
             }
             if seen.insert(next) {
+                steps += 1;
                 pending.extend(self.protos(next).iter().rev());
             }
         }
-        false
+        (false, steps)
     }
 }

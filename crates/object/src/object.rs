@@ -65,6 +65,10 @@ pub trait Foreign: Any {
     fn logical_bytes(&self) -> usize {
         0
     }
+    /// The same once more, for a transaction that may be rolled back. What belongs to the host cannot be undone.
+    fn copied(&self) -> Option<Box<dyn Foreign>> {
+        None
+    }
     fn as_any(&self) -> &dyn Any;
     fn as_any_mut(&mut self) -> &mut dyn Any;
 }
@@ -87,6 +91,8 @@ pub enum Kind {
     Frame,
     Primitive,
     WeakLink,
+    /// Not loaded yet: see `fault`.
+    Hollow,
 }
 
 /// Single bits of an object's header.
@@ -95,16 +101,14 @@ pub mod flag {
     pub const ACTIVATABLE: u8 = 1;
     /// An interned sequence: never changes.
     pub const SYMBOL: u8 = 2;
-    /// Writes are reported to the heap's barrier first.
-    pub const WATCHED: u8 = 4;
-    /// What a program can notice, and an undo must restore. The other is a note of the heap.
-    pub const STATE: u8 = ACTIVATABLE | SYMBOL;
 }
 
 pub struct Object {
     pub(crate) shape: ShapeId,
     pub(crate) kind: Kind,
     pub(crate) flags: u8,
+    /// The level of a transaction that knows what the object was before. See `transaction`.
+    pub(crate) stamp: u16,
     pub(crate) inline: [Value; INLINE_SLOTS],
     pub(crate) more: ThinVec<Value>,
     pub(crate) data: Data,

@@ -5,7 +5,9 @@
 //! whatever was remembered about the old id can never be wrong. Unused shapes are freed by the collector.
 
 use crate::value::{Handle, Symbol};
-use rustc_hash::FxHashMap;
+use elsa::FrozenIndexMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::cell::Cell;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ShapeId(pub u32);
@@ -24,6 +26,8 @@ pub struct Shape {
     index: FxHashMap<Symbol, u32>,
     transitions: FxHashMap<Symbol, ShapeId>,
     pub owned: bool,
+    /// A transaction may bring this shape back: who changes it leaves it behind.
+    pinned: bool,
 }
 
 impl Shape {
@@ -64,14 +68,21 @@ impl Shape {
             index: self.index.clone(),
             transitions: FxHashMap::default(),
             owned: true,
+            pinned: false,
         }
     }
 }
+
+/// Ids from here on are of late shapes. None is used twice.
+const LATE: u32 = 1 << 31;
 
 /// All shapes of one heap.
 #[derive(Default)]
 pub struct Shapes {
     table: Vec<Shape>,
+    /// Shapes of objects that came in while the heap was borrowed for reading: see `fault`.
+    late: FrozenIndexMap<u32, Box<Shape>, FxBuildHasher>,
+    late_count: Cell<u32>,
     free: Vec<ShapeId>,
     roots: FxHashMap<Vec<Handle>, ShapeId>,
     clones: FxHashMap<Handle, ShapeId>,
@@ -80,7 +91,48 @@ pub struct Shapes {
 impl Shapes {
     #[inline(always)]
     pub fn get(&self, id: ShapeId) -> &Shape {
-        &self.table[id.0 as usize]
+        match self.table.get(id.0 as usize) {
+            Some(shape) => shape,
+            None => self.late_shape(id),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn late_shape(&self, id: ShapeId) -> &Shape {
+        self.late.get(&id.0).expect("an object's shape is in one of the tables")
+    }
+
+    /// The shape that objects with these protos and slots share, if there is one.
+    pub(crate) fn known(&self, protos: &[Handle], names: &[Symbol]) -> Option<ShapeId> {
+        let root = *self.roots.get(protos)?;
+        names.iter().try_fold(root, |id, name| self.get(id).transitions.get(name).copied())
+    }
+
+    /// A shape for one object, until it settles.
+    pub(crate) fn add_late(&self, protos: Vec<Handle>, names: &[Symbol]) -> ShapeId {
+        let mut shape = Shape { protos, owned: true, ..Shape::default() };
+        names.iter().for_each(|&name| shape.push(name));
+        let id = LATE | self.late_count.replace(self.late_count.get() + 1);
+        self.late.insert(id, Box::new(shape));
+        ShapeId(id)
+    }
+
+    /// The shape that an object gets in the place of a late one.
+    pub(crate) fn settled(&mut self, id: ShapeId) -> ShapeId {
+        let Some(late) = self.late.get(&id.0) else { return id };
+        let (protos, names) = (late.protos.clone(), late.names.clone());
+        let root = self.root(protos);
+        names.into_iter().fold(root, |shape, name| self.with_slot(shape, name))
+    }
+
+    pub(crate) fn clear_late(&mut self) {
+        self.late = FrozenIndexMap::default();
+    }
+
+    /// A shape that no object has that anybody could look into.
+    pub(crate) fn hollow(&mut self) -> ShapeId {
+        self.add(Shape { owned: true, ..Shape::default() })
     }
 
     pub fn len(&self) -> usize {
@@ -176,8 +228,14 @@ impl Shapes {
             self.add(copy)
         };
         let shape = &mut self.table[id.0 as usize];
-        shape.names.remove(index);
-        shape.reindex();
+        let is_last = index + 1 == shape.names.len();
+        let name = shape.names.remove(index);
+        // Many slots are removed from the last to the first.
+        if is_last && shape.names.len() > SCANNED_SLOTS_MAX {
+            shape.index.remove(&name);
+        } else {
+            shape.reindex();
+        }
         id
     }
 
@@ -202,10 +260,17 @@ impl Shapes {
         self.add(copy)
     }
 
-    /// Gives an owned shape a new id; the old one is an empty husk until the next sweep.
+    /// Gives an owned shape a new id; the old one is an empty husk until the next sweep, or a copy if it is
+    /// pinned.
     fn renew(&mut self, id: ShapeId) -> ShapeId {
-        let shape = std::mem::take(&mut self.table[id.0 as usize]);
+        let old = &mut self.table[id.0 as usize];
+        let shape = if old.pinned { old.copy_owned() } else { std::mem::take(old) };
         self.add(shape)
+    }
+
+    /// From now on the shape stays as it is, whatever becomes of its object.
+    pub(crate) fn pin(&mut self, id: ShapeId) {
+        self.table[id.0 as usize].pinned = true;
     }
 
     /// Frees every shape that `marked` does not name. Returns whether any was freed: ids may then be used again, so

@@ -38,12 +38,13 @@ fn hash_of(bytes: &[u8]) -> u32 {
 }
 
 fn sequence_of(objects: &[Object], symbol: Symbol) -> &Sequence {
-    static EMPTY: Sequence = Sequence::new();
     match &objects[symbol.0 as usize].data {
         Data::Sequence(sequence) => sequence,
         _ => &EMPTY,
     }
 }
+
+static EMPTY: Sequence = Sequence::new();
 
 /// Whether two sequences are one symbol: the same bytes with the same meaning. Bytes of text need not say whether they
 /// are `ascii` or `utf8`.
@@ -51,6 +52,14 @@ fn is_same(left: &Sequence, right: &Sequence) -> bool {
     left.item_type() == right.item_type()
         && left.encoding().is_text() == right.encoding().is_text()
         && left.as_bytes() == right.as_bytes()
+}
+
+/// Symbols of ASCII text are always marked as such, whatever the sequence was that they were made from.
+pub(crate) fn normal(mut sequence: Sequence) -> Sequence {
+    if sequence.encoding() == Encoding::Utf8 && sequence.as_bytes().is_ascii() {
+        sequence.set_encoding(Encoding::Ascii);
+    }
+    sequence
 }
 
 impl Heap {
@@ -67,6 +76,7 @@ impl Heap {
         if !text.is_ascii() {
             return self.intern_sequence(Sequence::from(text).as_fixed_size_type());
         }
+        self.settle();
         match self.find_ascii(text.as_bytes()) {
             Some(symbol) => symbol,
             None => self.add_symbol(Sequence::from(text)),
@@ -76,29 +86,38 @@ impl Heap {
     /// The symbol with these items.
     #[inline]
     pub fn intern_sequence(&mut self, sequence: Sequence) -> Symbol {
-        let hash = hash_of(sequence.as_bytes());
-        let objects = &self.objects;
-        let same = |entry: &Entry| entry.hash == hash && is_same(sequence_of(objects, entry.symbol), &sequence);
-        match self.symbols.table.find(spread(hash), same) {
-            Some(entry) => entry.symbol,
+        self.settle();
+        match self.known_symbol(&sequence) {
+            Some(symbol) => symbol,
             None => self.add_symbol(sequence),
         }
     }
 
-    /// Symbols of ASCII text are always marked as such, whatever the sequence was that they were made from.
-    fn add_symbol(&mut self, mut sequence: Sequence) -> Symbol {
-        if sequence.encoding() == Encoding::Utf8 && sequence.as_bytes().is_ascii() {
-            sequence.set_encoding(Encoding::Ascii);
-        }
+    #[inline]
+    pub(crate) fn known_symbol(&self, sequence: &Sequence) -> Option<Symbol> {
         let hash = hash_of(sequence.as_bytes());
+        let objects = &self.objects;
+        let same = |entry: &Entry| entry.hash == hash && is_same(sequence_of(objects, entry.symbol), sequence);
+        self.symbols.table.find(spread(hash), same).map(|entry| entry.symbol)
+    }
+
+    fn add_symbol(&mut self, sequence: Sequence) -> Symbol {
+        let sequence = normal(sequence);
         let shape = match self.symbols.shape {
             Some(shape) => shape,
             None => self.shapes.root(Vec::new()),
         };
         let symbol = self.allocate(shape, Kind::Sequence, Data::Sequence(Box::new(sequence)));
         self.objects[symbol.0 as usize].flags |= flag::SYMBOL;
-        self.symbols.table.insert_unique(spread(hash), Entry { hash, symbol }, |entry| spread(entry.hash));
+        self.enter_symbol(symbol);
         symbol
+    }
+
+    /// From now on this symbol is the one for its text.
+    #[inline]
+    pub(crate) fn enter_symbol(&mut self, symbol: Symbol) {
+        let hash = hash_of(sequence_of(&self.objects, symbol).as_bytes());
+        self.symbols.table.insert_unique(spread(hash), Entry { hash, symbol }, |entry| spread(entry.hash));
     }
 
     fn find_ascii(&self, bytes: &[u8]) -> Option<Symbol> {
@@ -126,7 +145,7 @@ impl Heap {
 
     /// The text of a symbol, for messages to people.
     pub fn symbol_text(&self, symbol: Symbol) -> std::borrow::Cow<'_, str> {
-        let sequence = sequence_of(&self.objects, symbol);
+        let sequence = self.sequence(symbol).unwrap_or(&EMPTY);
         match sequence.as_str() {
             Some(text) => text.into(),
             None => sequence.to_text().into(),

@@ -1,86 +1,44 @@
 //! Writing: the only code that changes an object. Owns the barrier that each write passes first.
 //!
 //! Fields are private to this crate and every mutation of a living object passes `Heap::barrier`, so there is no way
-//! around it. A plain heap has no barrier installed and no object flagged: the test of one flag is all it pays.
+//! around it. It compares one number: an object that carries the stamp of the present level of the transaction, or any
+//! object of a plain heap, which has no transaction, is written at once. See `transaction`.
 //!
-//! What is *not* reported is no state of a program, and an undo must leave it alone:
-//! - the flag `WATCHED` and the set of objects that were cloned: notes of the heap; one too many in the set only makes
-//!   caches look again;
-//! - a weak link that the collector clears: nobody could have reached what it named (see `Barrier::trace`);
+//! What is *not* noted is no state of a program, and a rollback leaves it alone:
+//! - the set of objects that were cloned: one too many in it only makes caches look again;
+//! - a weak link that the collector clears: nobody could have reached what it named (see `Before::trace`);
 //! - the shape's number, the room that lists keep at their ends, the lookup cache and the epoch;
 //! - `set_symbol_shape`, which gives the symbols made before there was a Sequence their proto, at birth of the heap.
 
+use crate::before::Part;
 use crate::heap::Heap;
 use crate::items::Items;
 use crate::object::{Data, Foreign, INLINE_SLOTS, Kind, Object, flag};
 use crate::sequence::Sequence;
-use crate::shape::{ShapeId, Shapes};
+use crate::shape::ShapeId;
 use crate::value::{Handle, Symbol, Value};
 use thin_vec::ThinVec;
-
-/// Which part of an object is about to change.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Part {
-    /// The value of one slot that is there.
-    Slot(Symbol),
-    /// Which slots there are.
-    SlotAdded(Symbol),
-    SlotRemoved(Symbol),
-    Protos,
-    /// One item of a list, or one field of a record.
-    Item(usize),
-    /// Any number of items of a list.
-    Items,
-    /// One key of a map.
-    Key(Symbol),
-    /// All keys of a map.
-    Keys,
-    /// The bytes of a sequence.
-    Bytes,
-    Flags,
-    /// The whole data, and the kind with it.
-    Data,
-    /// Everything: the object becomes another one, its identity kept.
-    Whole,
-}
-
-/// Told of each write to a watched object before it happens, with the object still as it was. A transaction keeps
-/// what it needs for undo and redo.
-pub trait Barrier {
-    fn before_write(&mut self, handle: Handle, object: &Object, shapes: &Shapes, part: Part);
-
-    /// Names every value that an undo would bring back: nothing else may hold it any more.
-    fn trace(&self, _visit: &mut dyn FnMut(Value)) {}
-}
 
 impl Heap {
     #[inline(always)]
     fn barrier(&mut self, handle: Handle, part: Part) -> &mut Object {
-        if self.objects[handle.0 as usize].flags & flag::WATCHED != 0 {
-            self.report(handle, part);
+        if self.objects.get(handle.0 as usize).is_none_or(|object| object.stamp != self.stamp) {
+            self.note(handle, part);
         }
         &mut self.objects[handle.0 as usize]
     }
 
-    #[cold]
-    #[inline(never)]
-    fn report(&mut self, handle: Handle, part: Part) {
-        if let Some(barrier) = &mut self.barrier {
-            barrier.before_write(handle, &self.objects[handle.0 as usize], &self.shapes, part);
-        }
-    }
-
     /// Overwrites a slot whose index is known for the object's present shape.
     #[inline(always)]
-    pub fn set_slot_at(&mut self, handle: Handle, index: usize, name: Symbol, value: Value) {
-        self.barrier(handle, Part::Slot(name)).set_slot(index, value);
+    pub fn set_slot_at(&mut self, handle: Handle, index: usize, value: Value) {
+        self.barrier(handle, Part::Rest).set_slot(index, value);
     }
 
-    /// Overwrites a slot of an object that has this shape and that nobody watches. False if nothing was done.
+    /// Overwrites a slot of an object that has this shape, if its transaction need not hear of it. False if nothing was done.
     #[inline(always)]
     pub fn overwrite_slot(&mut self, handle: Handle, shape: ShapeId, index: usize, value: Value) -> bool {
-        let object = &mut self.objects[handle.0 as usize];
-        let usual = object.shape == shape && object.flags & flag::WATCHED == 0;
+        let Some(object) = self.objects.get_mut(handle.0 as usize) else { return false };
+        let usual = object.shape == shape && object.stamp == self.stamp;
         if usual {
             object.set_slot(index, value);
         }
@@ -89,10 +47,10 @@ impl Heap {
 
     pub fn set_slot(&mut self, handle: Handle, name: Symbol, value: Value) {
         match self.own_slot_index(handle, name) {
-            Some(index) => self.set_slot_at(handle, index, name, value),
+            Some(index) => self.set_slot_at(handle, index, value),
             None => {
                 // Before the shape: an owned one changes with its object.
-                self.barrier(handle, Part::SlotAdded(name));
+                self.barrier(handle, Part::Rest);
                 let next = self.shapes.with_slot(self.shape(handle), name);
                 self.move_to(handle, next, value);
             }
@@ -101,9 +59,9 @@ impl Heap {
 
     /// Adds a slot when the shared shape that results is known.
     #[inline]
-    pub fn add_slot(&mut self, handle: Handle, next: ShapeId, name: Symbol, value: Value) {
+    pub fn add_slot(&mut self, handle: Handle, next: ShapeId, value: Value) {
         debug_assert!(!self.shapes.get(next).owned);
-        self.barrier(handle, Part::SlotAdded(name));
+        self.barrier(handle, Part::Rest);
         self.move_to(handle, next, value);
     }
 
@@ -126,7 +84,7 @@ impl Heap {
 
     pub fn remove_slot(&mut self, handle: Handle, name: Symbol) -> Option<Value> {
         let index = self.own_slot_index(handle, name)?;
-        self.barrier(handle, Part::SlotRemoved(name));
+        self.barrier(handle, Part::Rest);
         let shape = self.shape(handle);
         let count = self.shapes.get(shape).names.len();
         let next = self.shapes.without_slot(shape, index);
@@ -144,7 +102,7 @@ impl Heap {
         for &proto in &protos {
             self.cloned.insert(proto);
         }
-        self.barrier(handle, Part::Protos);
+        self.barrier(handle, Part::Rest);
         let next = self.shapes.with_protos(self.shape(handle), protos);
         self.objects[handle.0 as usize].shape = next;
         self.heirs_look_again(handle);
@@ -163,30 +121,48 @@ impl Heap {
     }
 
     pub fn set_flag(&mut self, handle: Handle, flag: u8, on: bool) {
-        if flag & flag::STATE != 0 {
-            self.barrier(handle, Part::Flags);
-        }
-        let object = &mut self.objects[handle.0 as usize];
+        let object = self.barrier(handle, Part::Rest);
         object.flags = if on { object.flags | flag } else { object.flags & !flag };
     }
 
     pub fn list_set(&mut self, handle: Handle, index: usize, value: Value) {
-        if let Data::List(values, start) = &mut self.barrier(handle, Part::Item(index)).data {
+        if let Data::List(values, start) =
+            &mut self.barrier(handle, Part::Splice { index, removed: 1, inserted: 1 }).data
+        {
             values[*start as usize + index] = value;
         }
     }
 
     #[inline]
     pub fn list_push(&mut self, handle: Handle, value: Value) {
-        if let Data::List(values, _) = &mut self.barrier(handle, Part::Items).data {
+        if let Data::List(values, _) = &mut self.barrier(handle, Part::Push(1)).data {
             values.push(value);
             self.charge(8);
         }
     }
 
-    /// Changes a list in any way.
+    pub fn list_extend(&mut self, handle: Handle, values: &[Value]) {
+        self.list_change(handle, Part::Push(values.len()), |items| items.extend(values.iter().copied()));
+    }
+
+    /// The index must be at most the length.
+    pub fn list_insert(&mut self, handle: Handle, index: usize, value: Value) {
+        let part = Part::Splice { index, removed: 0, inserted: 1 };
+        self.list_change(handle, part, |items| items.insert(index, value));
+    }
+
+    /// The index must be within the list.
+    pub fn list_remove(&mut self, handle: Handle, index: usize) -> Option<Value> {
+        self.list_change(handle, Part::Splice { index, removed: 1, inserted: 0 }, |items| items.remove(index))
+    }
+
+    /// Changes a list in any way. For those above, a transaction need not copy the list.
     pub fn list_edit<R>(&mut self, handle: Handle, edit: impl FnOnce(&mut Items) -> R) -> Option<R> {
-        let Data::List(values, start) = &mut self.barrier(handle, Part::Items).data else { return None };
+        self.list_change(handle, Part::Data, edit)
+    }
+
+    fn list_change<R>(&mut self, handle: Handle, part: Part, edit: impl FnOnce(&mut Items) -> R) -> Option<R> {
+        let Data::List(values, start) = &mut self.barrier(handle, part).data else { return None };
         let mut items = Items { values: std::mem::take(values), start: *start };
         let before = items.len();
         let result = edit(&mut items);
@@ -198,7 +174,7 @@ impl Heap {
 
     #[inline]
     pub fn record_set(&mut self, handle: Handle, index: usize, value: Value) {
-        if let Data::Record(values) = &mut self.barrier(handle, Part::Item(index)).data {
+        if let Data::Record(values) = &mut self.barrier(handle, Part::Rest).data {
             values[index] = value;
         }
     }
@@ -222,7 +198,7 @@ impl Heap {
     }
 
     pub fn map_remove(&mut self, handle: Handle, key: Symbol) -> Option<Value> {
-        let Data::Map(map) = &mut self.barrier(handle, Part::Key(key)).data else { return None };
+        let Data::Map(map) = &mut self.barrier(handle, Part::KeyGone(key)).data else { return None };
         let removed = map.shift_remove(&key);
         if removed.is_some() {
             self.usage.bytes -= 32;
@@ -231,7 +207,7 @@ impl Heap {
     }
 
     pub fn map_clear(&mut self, handle: Handle) {
-        if let Data::Map(map) = &mut self.barrier(handle, Part::Keys).data {
+        if let Data::Map(map) = &mut self.barrier(handle, Part::Data).data {
             let before = map.len() * 32;
             map.clear();
             self.usage.bytes -= before;
@@ -240,7 +216,7 @@ impl Heap {
 
     /// Changes a mutable sequence in any way. A symbol is never changed: the caller must have refused before.
     pub fn sequence_edit<R>(&mut self, handle: Handle, edit: impl FnOnce(&mut Sequence) -> R) -> Option<R> {
-        let object = self.barrier(handle, Part::Bytes);
+        let object = self.barrier(handle, Part::Rest);
         debug_assert!(!object.has(flag::SYMBOL));
         let Data::Sequence(sequence) = &mut object.data else { return None };
         let before = sequence.as_bytes().len();
@@ -250,13 +226,14 @@ impl Heap {
         Some(result)
     }
 
-    /// Appends a sequence of at most so many bytes to a mutable one that nobody watches. False if nothing was done.
+    /// Appends a sequence of at most so many bytes to a mutable one, if its transaction need not hear of it. False if nothing was done.
     #[inline]
     pub fn append_short(&mut self, handle: Handle, other: Handle, most_bytes: usize) -> bool {
         let places = [handle.0 as usize, other.0 as usize];
         let Ok([object, other]) = self.objects.get_disjoint_mut(places) else { return false };
         let (Data::Sequence(sequence), Data::Sequence(other)) = (&mut object.data, &other.data) else { return false };
-        let done = object.flags & (flag::SYMBOL | flag::WATCHED) == 0 && sequence.append_short(other, most_bytes);
+        let usual = object.flags & flag::SYMBOL == 0 && object.stamp == self.stamp;
+        let done = usual && sequence.append_short(other, most_bytes);
         if done {
             let bytes = other.size_in_bytes();
             self.usage.bytes += bytes;
@@ -273,7 +250,8 @@ impl Heap {
         edit: impl FnOnce(&mut Sequence, &Sequence) -> R,
     ) -> Option<R> {
         debug_assert!(!self.object(handle).has(flag::SYMBOL));
-        self.barrier(handle, Part::Bytes);
+        self.barrier(handle, Part::Rest);
+        self.fill(other);
         let Ok([object, other]) = self.objects.get_disjoint_mut([handle.0 as usize, other.0 as usize]) else {
             let copy = self.sequence(other)?.clone();
             return self.sequence_edit(handle, |sequence| edit(sequence, &copy));
@@ -295,7 +273,7 @@ impl Heap {
         self.recharge(before, after);
     }
 
-    /// Changes foreign data. A barrier that must undo this has to know the type.
+    /// Changes foreign data.
     pub fn foreign_edit<T: 'static, R>(&mut self, handle: Handle, edit: impl FnOnce(&mut T) -> R) -> Option<R> {
         let Data::Foreign(foreign) = &mut self.barrier(handle, Part::Data).data else { return None };
         let before = foreign.logical_bytes();
@@ -317,17 +295,16 @@ impl Heap {
     /// Makes `handle`, which must be no symbol, what `other` is now, its identity kept. Foreign data stays behind.
     pub fn become_copy_of(&mut self, handle: Handle, other: Handle) {
         debug_assert!(!self.object(handle).has(flag::SYMBOL));
-        self.barrier(handle, Part::Whole);
+        self.barrier(handle, Part::Data);
         let from = self.object(other);
         let data = from.data.copied();
         let (shape, kind, inline, more) = (from.shape, from.kind, from.inline, from.more.clone());
         let shape = self.shapes.unshared(shape);
         let flags = self.object(other).flags & flag::ACTIVATABLE;
         let object = &mut self.objects[handle.0 as usize];
-        let kept = object.flags & !flag::STATE;
         let before = object.logical_bytes();
         (object.shape, object.kind, object.inline, object.more, object.data) = (shape, kind, inline, more, data);
-        object.flags = flags | kept;
+        object.flags = flags;
         let after = object.logical_bytes();
         self.recharge(before, after);
         self.epoch += 1;

@@ -8,7 +8,7 @@ use crate::workspace::{Package, Workspace};
 const ALLOWED: &[(&str, &[&str])] = &[
     ("object", &[]),
     ("system", &[]),
-    ("testkit", &["object"]),
+    ("testkit", &["object", "system"]),
     ("xtask", &[]),
     ("language", &["object"]),
     ("merge", &["object"]),

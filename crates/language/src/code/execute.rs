@@ -7,6 +7,7 @@
 use super::Unit;
 use super::instruction::Op;
 use super::site::{Callee, Known};
+use crate::machine::evaluate::is_long_way;
 use crate::machine::frame::{Frame, Kind, Phase};
 use crate::primitives::modulo;
 use crate::primitives::quick::Bench;
@@ -136,11 +137,11 @@ impl Vm {
             ($instruction:ident, $target:expr, $count:expr) => {{
                 let site = &unit.sites[$instruction.x as usize];
                 let target = $target;
-                let object = heap.object(target.as_handle().unwrap_or(number_proto));
+                let object = heap.resident(target.as_handle().unwrap_or(number_proto));
                 if object.shape() != site.shape.get() || heap.epoch() != site.epoch.get() {
                     break Exit::Send;
                 }
-                let holder = if site.known.get() == Known::Own { object } else { heap.object(site.holder.get()) };
+                let holder = if site.known.get() == Known::Own { object } else { heap.resident(site.holder.get()) };
                 let value = holder.slot(site.index.get() as usize);
                 if value == site.value.get() {
                     registers[$instruction.a as usize + 1] = target;
@@ -306,8 +307,10 @@ impl Vm {
                     let list = registers[instruction.a as usize + 3];
                     let site = &unit.sites[instruction.value.as_number().unwrap_or(0.0) as usize];
                     let is_list = list.as_handle().is_some_and(|handle| {
+                        let (place, steps) = heap.find_counted(handle, site.name);
                         heap.list(handle).is_some()
-                            && heap.find(handle, site.name).is_some_and(|place| place.holder == list_proto)
+                            && place.is_some_and(|place| place.holder == list_proto)
+                            && !is_long_way(steps)
                     });
                     if !is_list {
                         break Exit::Surprise;
@@ -341,7 +344,7 @@ impl Vm {
                 Op::Get => {
                     let target = registers[instruction.b as usize];
                     if let Some(handle) = target.as_handle() {
-                        let object = heap.object(handle);
+                        let object = heap.resident(handle);
                         get!(instruction, target, object);
                     }
                     send!(instruction, target, 0)
@@ -363,11 +366,11 @@ impl Vm {
                     let site = &unit.sites[instruction.x as usize];
                     let receiver = if instruction.op == Op::Find { instruction.b as usize } else { 0 };
                     let target = registers[receiver];
-                    let object = heap.object(target.as_handle().unwrap_or(number_proto));
+                    let object = heap.resident(target.as_handle().unwrap_or(number_proto));
                     if object.shape() != site.shape.get() || heap.epoch() != site.epoch.get() {
                         break Exit::Find;
                     }
-                    let holder = if site.known.get() == Known::Own { object } else { heap.object(site.holder.get()) };
+                    let holder = if site.known.get() == Known::Own { object } else { heap.resident(site.holder.get()) };
                     let value = holder.slot(site.index.get() as usize);
                     // A block that is sent `call` decides how many arguments are evaluated: another each time.
                     if value != site.value.get() || matches!(site.callee.get(), Callee::CallBlock) {
@@ -392,12 +395,12 @@ impl Vm {
                     };
                     let (own, index) = (site.own_shape.get(), site.index.get() as usize);
                     if !heap.overwrite_slot(handle, own, index, value) {
-                        if heap.shape(handle) != site.shape.get() {
+                        if heap.resident(handle).shape() != site.shape.get() {
                             break Exit::Write;
                         }
                         match site.known.get() {
-                            Known::Own => heap.set_slot_at(handle, index, site.name, value),
-                            _ => heap.add_slot(handle, site.next.get(), site.name, value),
+                            Known::Own => heap.set_slot_at(handle, index, value),
+                            _ => heap.add_slot(handle, site.next.get(), value),
                         }
                     }
                 }

@@ -265,6 +265,10 @@ impl Vm {
         {
             return false;
         }
+        // It would be compiled as a plain send, which comes back to here.
+        if self.units.surprises.contains(&args.message) {
+            return false;
+        }
         let Some(unit) = self.context_unit(args.message, Scope::Message) else { return false };
         self.push_context_frame(unit, args.message, args.locals, args.target);
         true

@@ -3,7 +3,7 @@
 use super::instruction::{Instruction, Op};
 use super::site::{Callee, Known, Site};
 use crate::block::{Activation, field};
-use crate::machine::evaluate::Found;
+use crate::machine::evaluate::{Found, is_long_way};
 use crate::machine::frame::{Frame, Kind, Phase, frame_flag};
 use crate::machine::scopes::Scopes;
 use crate::primitives::{Args, Eagerness, Role};
@@ -94,15 +94,16 @@ impl Vm {
         let to_self = matches!(instruction.op, Op::SendSelf | Op::FindSelf);
         let receiver = if to_self { 0 } else { instruction.b as usize };
         let target = self.stack.values[base + receiver];
-        let from_locals = if to_self { self.heap.find(self.protos.locals, site.name) } else { None };
-        let found = match from_locals {
+        let (from_locals, locals_steps) =
+            if to_self { self.heap.find_counted(self.protos.locals, site.name) } else { (None, 0) };
+        let (found, steps) = match from_locals {
             // What Locals answer themselves concerns the locals, unless it asks for nothing of its receiver.
             Some(_) if !self.is_context_free(site.name) => return Answer::Tree,
-            Some(place) => Found { value: self.heap.value_at(place), holder: place.holder, target },
-            None => match self.look_up(target, site.name) {
-                Some(found) => found,
-                None => return Answer::Tree,
-            },
+            Some(place) => (Some(Found { value: self.heap.value_at(place), holder: place.holder, target }), 0),
+            None => self.look_up_counted(target, site.name),
+        };
+        let Some(found) = found.filter(|_| !is_long_way(locals_steps.saturating_add(steps))) else {
+            return Answer::Tree;
         };
         let handle = self.handle_of(target);
         if found.target == target {
@@ -343,9 +344,13 @@ impl Vm {
         let method = if updates { self.names.update_slot } else { self.names.set_slot };
         let Some(handle) = target.as_handle() else { return Some(self.leave_code(instruction)) };
         let is_symbol = self.heap.object(handle).has(flag::SYMBOL);
-        let found = self.heap.find(handle, site.name);
+        let (found, steps) = if updates { self.heap.find_counted(handle, site.name) } else { (None, 0) };
         let is_locals = self.heap.kind(handle) == ObjectKind::Locals;
-        if !self.means_built_in(target, method) || is_symbol || self.has_meaning(handle, site.name) {
+        if is_long_way(steps)
+            || !self.means_built_in(target, method)
+            || is_symbol
+            || self.has_meaning(handle, site.name)
+        {
             return Some(self.leave_code(instruction));
         }
         if updates && found.is_none() {
@@ -387,17 +392,23 @@ impl Vm {
         value: Value,
     ) -> Option<Outcome> {
         let mut scopes = Scopes::from(target);
+        let mut looked_at = 0u32;
         while let Some(handle) = scopes.here.as_handle()
             && self.heap.kind(handle) == ObjectKind::Locals
-            && self.heap.find(handle, name).is_none()
         {
+            let (place, steps) = self.heap.find_counted(handle, name);
+            looked_at = looked_at.saturating_add(steps);
+            if place.is_some() {
+                break;
+            }
             if !scopes.advance(self) {
                 return Some(self.leave_code(instruction));
             }
         }
         let target = scopes.here;
         let Some(handle) = target.as_handle() else { return Some(self.leave_code(instruction)) };
-        let is_found = self.heap.find(handle, name).is_some();
+        let (place, steps) = self.heap.find_counted(handle, name);
+        let is_found = place.is_some() && !is_long_way(looked_at.saturating_add(steps));
         if !is_found || self.has_meaning(handle, name) || !self.means_built_in(target, self.names.update_slot) {
             return Some(self.leave_code(instruction));
         }

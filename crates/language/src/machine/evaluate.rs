@@ -1,5 +1,5 @@
 //! Walks message chains: literals, lookup, arguments. Owns the order of evaluation and the count of fuel: one for each
-//! message.
+//! message, and more for one that is looked up along a long lineage.
 
 use super::frame::{Frame, Kind, Phase, frame_flag};
 use super::scopes::Scopes;
@@ -12,6 +12,18 @@ use std::borrow::Cow;
 
 /// Frames that a stack may have beside two for each block that the depth limit allows.
 const FRAMES_MIN: usize = 1_000_000;
+
+/// A lookup may look at so many objects for the fuel of its message; each two more cost one.
+const FREE_STEPS: u32 = 32;
+
+/// The locals that a message was sent from, and Locals: the tree looks at them before their `self`, code need not.
+const LOCALS_STEPS: u32 = 2;
+
+/// Whether a lookup costs fuel of its own, or would in the tree: code leaves that to the tree, and remembers nothing.
+#[inline(always)]
+pub(crate) fn is_long_way(steps: u32) -> bool {
+    steps + LOCALS_STEPS > FREE_STEPS
+}
 
 /// What a name led to.
 pub(crate) struct Found {
@@ -186,7 +198,7 @@ impl Vm {
     /// Sends the present message of the chain on top.
     fn begin_send(&mut self, message: Handle, target: Value, locals: Value) -> Outcome {
         let name = message::name(&self.heap, message);
-        let Some(found) = self.look_up(target, name) else { return self.not_found(message, target, locals) };
+        let Some(found) = self.look_up_paid(target, name)? else { return self.not_found(message, target, locals) };
         self.use_found(found, message, locals)
     }
 
@@ -232,7 +244,9 @@ impl Vm {
 
     /// An activatable object of no special kind answers with its `activate` slot.
     fn activate_by_slot(&mut self, found: Found, callee: Handle, message: Handle, locals: Value) -> Outcome {
-        match self.heap.find(callee, self.names.activate) {
+        let (place, steps) = self.heap.find_counted(callee, self.names.activate);
+        self.charge_steps(steps)?;
+        match place {
             Some(place) => {
                 let value = self.heap.value_at(place);
                 self.use_found(Found { value, holder: place.holder, target: found.target }, message, locals)
@@ -313,16 +327,40 @@ impl Vm {
     /// What `name` leads to from `target`. Locals hand on to their `self`, so that a method sees its receiver's slots.
     #[inline]
     pub(crate) fn look_up(&mut self, target: Value, name: Handle) -> Option<Found> {
+        self.look_up_counted(target, name).0
+    }
+
+    /// The same, and how many objects a lookup without caches looks at.
+    #[inline]
+    pub(crate) fn look_up_counted(&mut self, target: Value, name: Handle) -> (Option<Found>, u32) {
         let mut scopes = Scopes::from(target);
+        let mut looked_at = 0u32;
         loop {
             let target = scopes.here;
-            if let Some(place) = self.heap.find(self.handle_of(target), name) {
-                return Some(Found { value: self.heap.value_at(place), holder: place.holder, target });
+            let (place, steps) = self.heap.find_counted(self.handle_of(target), name);
+            looked_at = looked_at.saturating_add(steps);
+            if let Some(place) = place {
+                let found = Found { value: self.heap.value_at(place), holder: place.holder, target };
+                return (Some(found), looked_at);
             }
             if !scopes.advance_from_locals(self) {
-                return None;
+                return (None, looked_at);
             }
         }
+    }
+
+    /// The same for a program, which pays for a long way.
+    #[inline]
+    pub(crate) fn look_up_paid(&mut self, target: Value, name: Handle) -> Result<Option<Found>, Signal> {
+        let (found, steps) = self.look_up_counted(target, name);
+        self.charge_steps(steps)?;
+        Ok(found)
+    }
+
+    /// Charges for what a lookup looked at.
+    #[inline(always)]
+    pub(crate) fn charge_steps(&mut self, steps: u32) -> Result<(), Signal> {
+        if steps <= FREE_STEPS { Ok(()) } else { self.charge((steps - FREE_STEPS).div_ceil(2) as usize) }
     }
 
     /// No slot has the message's name: `forward`, or an exception.
@@ -332,7 +370,7 @@ impl Vm {
         let mut scopes = Scopes::from(target);
         while scopes.advance_from_locals(self) {}
         let target = scopes.here;
-        match self.look_up(target, self.names.forward) {
+        match self.look_up_paid(target, self.names.forward)? {
             Some(found) => self.use_found(found, message, locals),
             None => Err(self.raise_not_found(message, target)),
         }

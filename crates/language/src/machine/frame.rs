@@ -165,7 +165,7 @@ impl Frame {
 }
 
 /// The stack of one coroutine.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Stack {
     pub frames: Vec<Frame>,
     pub values: Values,
@@ -198,7 +198,7 @@ impl Stack {
 }
 
 /// A coroutine that is not running: its stack, or none before it began and after it ended.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Suspended {
     pub stack: Option<Stack>,
     pub finished: bool,
@@ -213,6 +213,10 @@ impl Foreign for Suspended {
 
     fn logical_bytes(&self) -> usize {
         256 + self.stack.as_ref().map_or(0, Stack::logical_bytes)
+    }
+
+    fn copied(&self) -> Option<Box<dyn Foreign>> {
+        Some(Box::new(self.clone()))
     }
 
     fn as_any(&self) -> &dyn Any {

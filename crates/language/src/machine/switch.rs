@@ -108,7 +108,7 @@ impl Vm {
         let is_it = |&each: &Value| each == Value::object(coroutine);
         let at = if waiting.first().is_some_and(is_it) { Some(0) } else { waiting.iter().rposition(is_it) };
         if let Some(at) = at {
-            self.heap.list_edit(queue, |items| items.remove(at));
+            self.heap.list_remove(queue, at);
         }
     }
 

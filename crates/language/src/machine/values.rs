@@ -9,7 +9,7 @@ use std::ops::{Deref, DerefMut};
 /// Registers that one frame can name, by a number of eight bits or as one of the next few.
 pub const WINDOW: usize = 256 + 4;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Values {
     buffer: Vec<Value>,
     top: usize,

@@ -31,7 +31,7 @@ pub const TABLE: &[Row] = &[
         let list = args.receiver(vm, Kind::List)?;
         let values = args.values(vm).to_vec();
         values.into_iter().for_each(|value| {
-            vm.heap.list_edit(list, |items| items.insert(0, value));
+            vm.heap.list_insert(list, 0, value);
         });
         Ok(args.target)
     }),
@@ -39,7 +39,8 @@ pub const TABLE: &[Row] = &[
     ("remove", ALL, remove),
     ("pop", NONE, |vm, args| {
         let list = args.receiver(vm, Kind::List)?;
-        Ok(vm.heap.list_edit(list, |items| items.pop()).flatten().unwrap_or(Value::NIL))
+        let last = vm.heap.list(list).and_then(|items| items.len().checked_sub(1));
+        Ok(last.and_then(|last| vm.heap.list_remove(list, last)).unwrap_or(Value::NIL))
     }),
     ("first", ONE, |vm, args| end(vm, args, true)),
     ("last", ONE, |vm, args| end(vm, args, false)),
@@ -59,7 +60,10 @@ pub const TABLE: &[Row] = &[
     ("swapIndices", TWO, |vm, args| {
         let list = args.receiver(vm, Kind::List)?;
         let (left, right) = (index(vm, &args, 0)?, index(vm, &args, 1)?);
-        vm.heap.list_edit(list, |items| items.swap(left, right));
+        if let Some(&[first, second]) = vm.heap.list(list).map(|items| [items[left], items[right]]).as_ref() {
+            vm.heap.list_set(list, left, second);
+            vm.heap.list_set(list, right, first);
+        }
         Ok(args.target)
     }),
     ("reverseInPlace", NONE, |vm, args| {
@@ -155,7 +159,7 @@ fn at_insert(vm: &mut Vm, args: Args) -> Outcome {
     match usize::try_from(given) {
         Ok(at) if at <= count => {
             vm.charge(moved(at, count) / 64)?;
-            vm.heap.list_edit(list, |items| items.insert(at, value));
+            vm.heap.list_insert(list, at, value);
             Ok(args.target)
         }
         _ => Err(out_of_bounds(vm, given, count)),
@@ -169,7 +173,7 @@ fn remove_at(vm: &mut Vm, args: Args) -> Outcome {
     match usize::try_from(given) {
         Ok(at) if at < count => {
             vm.charge(moved(at, count) / 64)?;
-            Ok(vm.heap.list_edit(list, |items| items.remove(at)).unwrap_or(Value::NIL))
+            Ok(vm.heap.list_remove(list, at).unwrap_or(Value::NIL))
         }
         _ => Err(out_of_bounds(vm, given, count)),
     }
@@ -184,7 +188,7 @@ fn append_seq(vm: &mut Vm, args: Args) -> Outcome {
         }
         let more = vm.heap.list(other).unwrap_or_default().to_vec();
         vm.reserve(more.len() * 8)?;
-        vm.heap.list_edit(list, |items| items.extend(more));
+        vm.heap.list_extend(list, &more);
     }
     Ok(args.target)
 }

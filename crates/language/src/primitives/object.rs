@@ -131,7 +131,7 @@ impl Vm {
 
 /// Clones, then sends `init` if anybody but Object has one.
 pub fn clone(vm: &mut Vm, args: Args) -> Outcome {
-    let has_init = match vm.look_up(args.target, vm.names.init) {
+    let has_init = match vm.look_up_paid(args.target, vm.names.init)? {
         Some(found) => found.holder != vm.protos.object && args.target.as_handle().is_some(),
         None => false,
     };

@@ -2,6 +2,7 @@
 //! them without leaving its loop. Whatever is unusual (another kind, a bad index, work that costs fuel) is declined,
 //! and the primitive itself is called: it alone knows the errors.
 
+use crate::machine::evaluate::is_long_way;
 use crate::names::Names;
 use crate::protos::Protos;
 use object::number_text::with_number_text;
@@ -27,8 +28,9 @@ pub(super) fn clone(bench: &mut Bench, target: Value, _: &[Value]) -> Option<Val
     if object.kind() != Kind::Object || object.has(flag::ACTIVATABLE) || !matches!(object.data(), Data::None) {
         return None;
     }
-    let init = bench.heap.find(proto, bench.names.init)?;
-    (init.holder == bench.protos.object).then(|| Value::object(bench.heap.clone_of(proto, Kind::Object, Data::None)))
+    let (init, steps) = bench.heap.find_counted(proto, bench.names.init);
+    (init?.holder == bench.protos.object && !is_long_way(steps))
+        .then(|| Value::object(bench.heap.clone_of(proto, Kind::Object, Data::None)))
 }
 
 pub(super) fn list_append(bench: &mut Bench, target: Value, arguments: &[Value]) -> Option<Value> {

@@ -1,6 +1,7 @@
 //! What the machine knows of a few primitives beside how to call them. Owns the one table that says so.
 
 use super::quick::{self, Quick};
+use crate::machine::evaluate::is_long_way;
 use crate::vm::Vm;
 use object::{Data, Handle, Symbol, Value};
 
@@ -74,9 +75,11 @@ impl Vm {
     }
 
     /// Whether a value itself answers a name with the primitive that Object or Locals had for it at first. Locals that
-    /// have to ask what they stand for do not: that would be the receiver then.
+    /// have to ask what they stand for do not: that would be the receiver then. Nor does what is found along a way so
+    /// long that it costs fuel, for code does not pay.
     pub(crate) fn means_built_in(&mut self, target: Value, name: Symbol) -> bool {
-        let found = self.look_up(target, name).filter(|found| found.target == target);
+        let (found, steps) = self.look_up_counted(target, name);
+        let found = found.filter(|found| found.target == target && !is_long_way(steps));
         found.and_then(|found| found.value.as_handle()).is_some_and(|callee| self.is_built_in(callee, name))
     }
 

@@ -52,6 +52,9 @@ pub const TABLE: &[Row] = &[
 /// What Locals do differently: they hand on to their `self`.
 pub const LOCALS_TABLE: &[Row] = &[("updateSlot", TWO, update_local_slot), ("forward", LAZY, forward_to_self)];
 
+/// Slots or protos that are copied for the fuel of the message.
+const ITEMS_FOR_ONE: usize = 16;
+
 /// The receiver as an object that can have slots of its own.
 fn owner(vm: &mut Vm, args: &Args) -> Result<Handle, Signal> {
     match args.target.as_handle() {
@@ -104,7 +107,9 @@ fn update_slot(vm: &mut Vm, args: Args) -> Outcome {
     let name = args.symbol(vm, 0)?;
     let value = args.value(vm, 1);
     let handle = owner(vm, &args)?;
-    if vm.heap.find(handle, name).is_none() {
+    let (place, steps) = vm.heap.find_counted(handle, name);
+    vm.charge_steps(steps)?;
+    if place.is_none() {
         let text = vm.heap.symbol_text(name);
         let text = format!("Slot {text} not found. Must define slot using := operator before updating.");
         return Err(vm.raise_with(text, &[("missingSlot", Value::object(name))]));
@@ -118,17 +123,22 @@ fn update_local_slot(vm: &mut Vm, args: Args) -> Outcome {
     let name = args.symbol(vm, 0)?;
     let mut args = args.reified()?;
     let mut scopes = Scopes::from(args.target);
+    let mut looked_at = 0u32;
     while let Some(handle) = scopes.here.as_handle().filter(|&handle| acts_as_locals(vm, handle)) {
         args.target = scopes.here;
+        let (place, steps) = vm.heap.find_counted(handle, name);
+        looked_at = looked_at.saturating_add(steps);
         // A slot that is there is set; at the end of the way, the error says that there is none.
-        if vm.heap.find(handle, name).is_some() || !scopes.advance(vm) {
+        if place.is_some() || !scopes.advance(vm) {
+            vm.charge_steps(looked_at)?;
             return update_slot(vm, args);
         }
     }
     args.target = scopes.here;
+    vm.charge_steps(looked_at)?;
     // What they stand for may have an updateSlot of its own.
     let (name, value) = (args.value(vm, 0), args.value(vm, 1));
-    match vm.look_up(args.target, vm.names.update_slot) {
+    match vm.look_up_paid(args.target, vm.names.update_slot)? {
         Some(found) if found.value != own_update_slot(vm) => {
             let update = vm.names.update_slot;
             vm.send_values(args.target, update, &[name, value], args.locals)
@@ -158,9 +168,9 @@ fn forward_to_self(vm: &mut Vm, args: Args) -> Outcome {
     while scopes.advance(vm) {
         vm.charge(1)?;
         let target = scopes.here;
-        let found = match vm.look_up(target, name) {
+        let found = match vm.look_up_paid(target, name)? {
             Some(found) => Some(found),
-            None => vm.look_up(target, forward),
+            None => vm.look_up_paid(target, forward)?,
         };
         let Some(found) = found else { break };
         let callee = found.value.as_handle();
@@ -173,11 +183,7 @@ fn forward_to_self(vm: &mut Vm, args: Args) -> Outcome {
 
 fn get_slot(vm: &mut Vm, args: Args) -> Outcome {
     let name = args.symbol(vm, 0)?;
-    let handle = vm.handle_of(args.target);
-    if let Some(value) = vm.heap.get_slot(handle, name) {
-        return Ok(value);
-    }
-    Ok(vm.look_up(args.target, name).map_or(Value::NIL, |found| found.value))
+    Ok(vm.look_up_paid(args.target, name)?.map_or(Value::NIL, |found| found.value))
 }
 
 fn get_local_slot(vm: &mut Vm, args: Args) -> Outcome {
@@ -195,13 +201,16 @@ fn has_local_slot(vm: &mut Vm, args: Args) -> Outcome {
 fn remove_slot(vm: &mut Vm, args: Args) -> Outcome {
     let name = args.symbol(vm, 0)?;
     let handle = owner(vm, &args)?;
+    vm.charge(own_count(vm, handle) / ITEMS_FOR_ONE)?;
     vm.drop_slot(handle, name);
     Ok(args.target)
 }
 
 fn remove_all_slots(vm: &mut Vm, args: Args) -> Outcome {
     let handle = owner(vm, &args)?;
-    for name in own_names(vm, handle).into_iter().rev() {
+    let names = own_names(vm, handle);
+    vm.charge(names.len())?;
+    for name in names.into_iter().rev() {
         vm.drop_slot(handle, name);
     }
     Ok(args.target)
@@ -209,6 +218,10 @@ fn remove_all_slots(vm: &mut Vm, args: Args) -> Outcome {
 
 pub(super) fn own_names(vm: &Vm, handle: Handle) -> Vec<Symbol> {
     vm.heap.shapes().get(vm.heap.shape(handle)).names.clone()
+}
+
+fn own_count(vm: &Vm, handle: Handle) -> usize {
+    vm.heap.shapes().get(vm.heap.shape(handle)).names.len()
 }
 
 fn slot_names(vm: &mut Vm, args: Args) -> Outcome {
@@ -219,7 +232,7 @@ fn slot_names(vm: &mut Vm, args: Args) -> Outcome {
 
 fn slot_values(vm: &mut Vm, args: Args) -> Outcome {
     let handle = vm.handle_of(args.target);
-    let count = own_names(vm, handle).len();
+    let count = own_count(vm, handle);
     vm.charge(count)?;
     let values: Vec<Value> = (0..count).map(|index| vm.heap.object(handle).slot(index)).collect();
     Ok(vm.list(values))
@@ -259,7 +272,11 @@ fn has_proto(vm: &mut Vm, args: Args) -> Outcome {
     let handle = vm.handle_of(args.target);
     let proto = args.value(vm, 0);
     let answer = match proto.as_handle() {
-        Some(proto) => vm.heap.is_kind_of(handle, proto),
+        Some(proto) => {
+            let (answer, steps) = vm.heap.is_kind_of_counted(handle, proto);
+            vm.charge_steps(steps)?;
+            answer
+        }
         None => proto == args.target,
     };
     Ok(Value::boolean(answer))
@@ -291,6 +308,8 @@ fn set_proto(vm: &mut Vm, args: Args) -> Outcome {
 fn set_protos(vm: &mut Vm, args: Args) -> Outcome {
     let list = args.of_kind(vm, 0, Kind::List)?;
     let handle = owner(vm, &args)?;
+    let count = vm.heap.list(list).unwrap_or_default().len();
+    vm.charge(count / ITEMS_FOR_ONE)?;
     let protos = vm.heap.list(list).unwrap_or_default().iter().map(|&value| vm.handle_of(value)).collect();
     vm.change_protos(handle, protos);
     Ok(args.target)
@@ -300,6 +319,7 @@ fn insert_proto(vm: &mut Vm, args: &Args, first: bool) -> Outcome {
     let proto = args.required(vm, 0)?;
     let proto = vm.handle_of(proto);
     let handle = owner(vm, args)?;
+    vm.charge(vm.heap.protos(handle).len() / ITEMS_FOR_ONE)?;
     let mut protos = vm.heap.protos(handle).to_vec();
     protos.insert(if first { 0 } else { protos.len() }, proto);
     vm.change_protos(handle, protos);
@@ -310,6 +330,7 @@ fn remove_proto(vm: &mut Vm, args: Args) -> Outcome {
     let proto = args.required(vm, 0)?;
     let proto = vm.handle_of(proto);
     let handle = owner(vm, &args)?;
+    vm.charge(vm.heap.protos(handle).len() / ITEMS_FOR_ONE)?;
     let protos = vm.heap.protos(handle).iter().copied().filter(|&each| each != proto).collect();
     vm.change_protos(handle, protos);
     Ok(args.target)

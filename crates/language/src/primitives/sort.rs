@@ -186,7 +186,7 @@ pub fn step_sort_by(vm: &mut Vm, answer: Value) -> Outcome {
             let items = vm.heap.list(source).unwrap_or_default();
             items[left..left_end].iter().chain(&items[right.min(right_end)..right_end]).copied().collect()
         };
-        vm.heap.list_edit(output, |items| items.extend(rest));
+        vm.heap.list_extend(output, &rest);
         if right_end < count {
             set_run(vm, width, right_end, count);
         } else {

@@ -118,6 +118,18 @@ pub const SNIPPETS: &[&str] = &[
     // The compiler did not come to an end with a message that follows itself.
     "m := method(x, x + 1); getSlot(\"m\") message next setNext(getSlot(\"m\") message next); n := method(method(1 + 2)); m(1)",
     "b := message(a + 1); b next setNext(b next); a := 1; e := try(for(i, 1, 3, doMessage(b))); trace(e error)",
+    // Lookups along a lineage that is long enough to cost fuel: sends, assignments, loops and what is built in.
+    "o := Object clone do(at := method(x, x); v := 1); m := method(o, o at(2) + o v); 40 repeat(o = o clone; trace(m(o)))",
+    "o := Object clone do(v := 1); m := method(o, o v = o v + 1; o w := 2; o w := o w + 1; o v); 40 repeat(o = o clone; trace(m(o)))",
+    "o := Object clone do(v := 1; m := method(v = v + 1; x := v; if(x > 3, self y := x; y, v))); 40 repeat(o = o clone; trace(o m))",
+    "o := Object clone do(v := 1); 40 repeat(o = o clone; trace(o do(v = v + 1; if(v > 5, v = 2); for(i, 1, 2, v = v + i)) v))",
+    "l := list(1, 2); m := method(l, s := 0; l foreach(x, s = s + x); s); 40 repeat(l = l clone; trace(m(l)))",
+    "l := list(1, 2); 40 repeat(l = l clone; s := 0; l foreach(x, s = s + x); trace(s))",
+    "b := block(x, x); m := method(b, b call(3)); 40 repeat(b = b clone; trace(m(getSlot(\"b\"))))",
+    "o := Object clone do(forward := method(call message name)); m := method(o, o foo); 40 repeat(o = o clone; trace(m(o)))",
+    "f := method(n, b, x := n; if(n == 0, b call, f(n - 1, block(y := b call; x + y)))); trace(f(20, block(1)))",
+    "f := method(n, s, doString(\"x := \" .. n .. \"; block(s; top) setScope(thisContext)\")); top := 5; trace(f(1, 2) call)",
+    "deep := \"top = top + 1\"; 20 repeat(deep = \"block(\" .. deep .. \") call\"); top := 5; doString(deep); m := method(doString(deep)); m; trace(top)",
 ];
 
 /// Programs that exceed what a unit of code can be.

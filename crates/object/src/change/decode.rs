@@ -40,6 +40,24 @@ impl<'b> Decoder<'b> {
         })
     }
 
+    /// One object that was written by itself; nothing may follow it.
+    pub(super) fn alone(object: ObjectId, bytes: &'b [u8]) -> Result<Creation, ChangeError> {
+        let mut decoder = Decoder {
+            reader: Reader::new(bytes),
+            next: ChangeId::new(ActorId(0), 0),
+            object,
+            time: Time(0),
+            names: Vec::new(),
+            objects: Vec::new(),
+            has_failed: false,
+        };
+        let creation = decoder.creation(Some(object))?;
+        match decoder.reader.rest() {
+            0 => Ok(creation),
+            rest => Err(ChangeError::Surplus(rest)),
+        }
+    }
+
     /// The id of the change that comes next.
     pub const fn next_id(&self) -> ChangeId {
         self.next
@@ -106,7 +124,7 @@ impl<'b> Decoder<'b> {
             kind::MAP_REMOVE => Operation::Put { field: Field::Entry(self.datum()?), value: Datum::Absent },
             kind::DATA => Operation::Put { field: Field::Data, value: self.datum()? },
             kind::FLAGS => Operation::Put { field: Field::Flags, value: self.datum()? },
-            kind::CREATE => Operation::Create(Box::new(self.creation()?)),
+            kind::CREATE => Operation::Create(Box::new(self.creation(None)?)),
             kind::LINES..kind::LIST_SET => self.line_operation(form - kind::LINES)?,
             kind::LIST_SET => Operation::Set { index: self.reader.number()?, value: self.datum()? },
             kind::COUNTER_ADD => Operation::Count { key: self.datum()?, delta: self.reader.signed()? },
@@ -153,7 +171,8 @@ impl<'b> Decoder<'b> {
         Ok(Run::Units { width, bytes: bytes.into() })
     }
 
-    fn creation(&mut self) -> Result<Creation, ChangeError> {
+    /// `known` is the object where it does not follow from the change: at rest its protos may be others than at first.
+    fn creation(&mut self, known: Option<ObjectId>) -> Result<Creation, ChangeError> {
         let head = self.reader.byte()?;
         let mut creation = Creation { kind: self.reader.small("kind of object")?, ..Creation::default() };
         if head & body::IS_UNDER != 0 {
@@ -165,7 +184,7 @@ impl<'b> Decoder<'b> {
         for _ in 0..self.reader.count()? {
             creation.protos.push(self.far()?);
         }
-        self.object = creation.object(self.next);
+        self.object = known.unwrap_or_else(|| creation.object(self.next));
         for _ in 0..self.reader.count()? {
             creation.slots.push((self.name()?, self.datum()?));
         }

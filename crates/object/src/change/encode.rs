@@ -4,7 +4,7 @@
 use super::creation::{Body, Creation};
 use super::datum::{Datum, Text};
 use super::error::ChangeError;
-use super::id::{ChangeId, ObjectId};
+use super::id::{ActorId, ChangeId, ObjectId};
 use super::operation::{Field, Line, Operation, Run};
 use super::time::Time;
 use super::wire::{self, bit, body, kind, put, put_bytes, put_signed, tag, under};
@@ -36,6 +36,20 @@ impl Encoder {
             names: FxHashMap::default(),
             objects: FxHashMap::default(),
         }
+    }
+
+    /// One object as it is now, behind whatever the buffer holds.
+    pub(super) fn alone(object: ObjectId, creation: &Creation, buffer: Vec<u8>) -> Result<Vec<u8>, &'static str> {
+        let mut encoder = Encoder {
+            bytes: buffer,
+            next: ChangeId::new(ActorId(0), 0),
+            object,
+            time: Time(0),
+            names: FxHashMap::default(),
+            objects: FxHashMap::default(),
+        };
+        encoder.creation(creation)?;
+        Ok(encoder.bytes)
     }
 
     /// Adds one change. After an error the batch is of no use.

@@ -1,6 +1,6 @@
-//! What can be wrong with a batch of changes.
+//! What can be wrong with a batch of changes, and with an object that they are applied to.
 
-use super::id::ChangeId;
+use super::id::{ChangeId, ObjectId};
 
 /// Positions are bytes from the start of the batch.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -19,4 +19,16 @@ pub enum ChangeError {
     Identity(ChangeId),
     #[error("change {0} holds what the format has no form for: {1}")]
     Unencodable(ChangeId, &'static str),
+    #[error("object {0} holds what the format has no form for: {1}")]
+    Unstorable(ObjectId, &'static str),
+    #[error("object {0} does not match its checksum")]
+    Checksum(ObjectId),
+    #[error("stored object has {0} bytes too many")]
+    Surplus(usize),
+    #[error("position {index} lies outside of {length} elements")]
+    Position { index: u64, length: u64 },
+    #[error("the object cannot hold {0}")]
+    Mismatch(&'static str),
+    #[error("the object exists already")]
+    Existing,
 }

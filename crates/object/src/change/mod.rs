@@ -4,6 +4,7 @@
 //! - `id`: who made a change or an object, and which one; `time`: when, by a hybrid logical clock
 //! - `datum`: a value that means the same in every process; `operation`: what one change does; `creation`: a new object
 //! - `encode`, `decode`: the changes of one actor as one batch of bytes, in the format that `wire` numbers
+//! - `draft`: what changes do to an object at rest, and what takes them back; `stored`: such an object as bytes
 //!
 //! **The author's view.** A change says what its author did to what the author saw: the fork point and its own earlier
 //! changes. So positions in lists are plain indexes, and what a write replaces is, unless named, what was there. Names
@@ -12,20 +13,25 @@
 mod creation;
 mod datum;
 mod decode;
+mod draft;
 mod encode;
 mod error;
 mod id;
 mod operation;
+mod stored;
+mod table;
 mod time;
 mod wire;
 
 pub use creation::{Body, Creation};
 pub use datum::{Datum, Text};
 pub use decode::Decoder;
+pub use draft::Draft;
 pub use encode::Encoder;
 pub use error::ChangeError;
 pub use id::{ActorId, ChangeId, ObjectId};
 pub use operation::{Field, Line, Operation, Run};
+pub use stored::{decode_stored, encode_stored};
 pub use time::{Clock, Time};
 
 /// One change of state.

@@ -27,6 +27,12 @@ pub enum ModelData {
     Foreign(Vec<Value>),
 }
 
+impl Model {
+    pub fn nothing() -> Model {
+        Model { kind: Kind::Object, slots: vec![], protos: vec![], is_activatable: false, data: ModelData::None }
+    }
+}
+
 pub type Models = BTreeMap<Handle, Model>;
 
 /// Own slots, then protos depth first, each object once: by recursion, without any cache.
@@ -75,9 +81,16 @@ pub fn apply(models: &mut Models, world: &World, operation: &Operation) {
             }
         }),
         ListInsertFirst(at, of) => edit(models, world, *at, Kind::List, |values| values.insert(0, value(*of))),
-        ListRemoveFirst(at) => edit(models, world, *at, Kind::List, |values| {
-            values.drain(..values.len().min(1));
+        ListInsert(at, index, of) => edit(models, world, *at, Kind::List, |values| {
+            values.insert(index % (values.len() + 1), value(*of));
         }),
+        ListRemove(at, index) => edit(models, world, *at, Kind::List, |values| {
+            if !values.is_empty() {
+                values.remove(index % values.len());
+            }
+        }),
+        ListFill(at) => edit(models, world, *at, Kind::List, |values| values.extend((0..100).map(value))),
+        ListReverse(at) => edit(models, world, *at, Kind::List, |values| values.reverse()),
         ListClear(at) => edit(models, world, *at, Kind::List, Vec::clear),
         RecordSet(at, index, of) => edit(models, world, *at, Kind::Call, |values| {
             let length = values.len();
@@ -97,6 +110,11 @@ pub fn apply(models: &mut Models, world: &World, operation: &Operation) {
         MapRemove(at, name) => {
             if let ModelData::Entries(entries) = &mut on(models, world, *at).data {
                 entries.retain(|(each, _)| *each != world.names[*name]);
+            }
+        }
+        MapFill(at) => {
+            if let ModelData::Entries(entries) = &mut on(models, world, *at).data {
+                world.names.iter().for_each(|&name| put(entries, name, Value::TRUE));
             }
         }
         MapClear(at) => {

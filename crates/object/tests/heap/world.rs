@@ -2,7 +2,6 @@
 
 use crate::model::{Model, ModelData, Models};
 use crate::operation::Operation;
-use object::sequence::Sequence;
 use object::{Collected, Data, Foreign, Handle, Heap, Kind, Object, Shapes, Symbol, Value, flag, thin_vec};
 use proptest::prelude::*;
 use std::any::Any;
@@ -28,6 +27,10 @@ impl Foreign for Bag {
         self.0.len() * 8
     }
 
+    fn copied(&self) -> Option<Box<dyn Foreign>> {
+        Some(Box::new(Bag(self.0.clone())))
+    }
+
     fn as_any(&self) -> &dyn Any {
         self
     }
@@ -46,13 +49,16 @@ pub struct World {
     pub all: BTreeSet<Handle>,
 }
 
+/// Enough for a map that is not copied whole.
+const NAMES: usize = 100;
+
 /// Objects that stay held, whatever is dropped.
 pub const FIRST: usize = 8;
 
 impl World {
     pub fn new() -> World {
         let mut heap = Heap::new();
-        let names: Vec<Symbol> = (0..40).map(|number| heap.intern(&format!("name{number}"))).collect();
+        let names: Vec<Symbol> = (0..NAMES).map(|number| heap.intern(&format!("name{number}"))).collect();
         let held = vec![heap.allocate_bare()];
         let constants = [Value::NIL, Value::TRUE, Value::FALSE].into_iter().filter_map(Value::as_handle);
         let all = constants.chain(names.iter().copied()).chain(held.iter().copied()).collect();
@@ -160,10 +166,25 @@ impl World {
             }
             ListInsertFirst(at, of) => {
                 let value = self.value(of);
-                self.heap.list_edit(self.handle(at), |items| items.insert(0, value));
+                self.heap.list_insert(self.handle(at), 0, value);
             }
-            ListRemoveFirst(at) => {
-                self.heap.list_edit(self.handle(at), |items| (!items.is_empty()).then(|| items.remove(0)));
+            ListInsert(at, index, of) => {
+                let length = self.heap.list(self.handle(at)).map_or(0, <[Value]>::len);
+                let value = self.value(of);
+                self.heap.list_insert(self.handle(at), index % (length + 1), value);
+            }
+            ListRemove(at, index) => {
+                let length = self.heap.list(self.handle(at)).map_or(0, <[Value]>::len);
+                if length > 0 {
+                    self.heap.list_remove(self.handle(at), index % length);
+                }
+            }
+            ListFill(at) => {
+                let values: Vec<Value> = (0..100).map(|number| self.value(number)).collect();
+                self.heap.list_extend(self.handle(at), &values);
+            }
+            ListReverse(at) => {
+                self.heap.list_edit(self.handle(at), |items| items.reverse());
             }
             ListClear(at) => {
                 self.heap.list_edit(self.handle(at), |items| items.clear());
@@ -172,6 +193,7 @@ impl World {
             MapRemove(at, name) => {
                 self.heap.map_remove(self.handle(at), names[name]);
             }
+            MapFill(at) => names.iter().for_each(|&name| self.heap.map_put(self.handle(at), name, Value::TRUE)),
             MapClear(at) => self.heap.map_clear(self.handle(at)),
             Append(at, byte) => {
                 self.heap.sequence_edit(self.handle(at), |sequence| sequence.push_bytes(&[byte]));
@@ -267,21 +289,6 @@ impl Model {
             _ => {}
         }
         values
-    }
-}
-
-impl ModelData {
-    pub fn to_data(&self, kind: Kind) -> Data {
-        match self {
-            ModelData::None => Data::None,
-            ModelData::Number(bits) => Data::Number(f64::from_bits(*bits)),
-            ModelData::Bytes(bytes) => Data::Sequence(Box::new(Sequence::from_bytes(bytes))),
-            ModelData::Values(values) if kind == Kind::List => Data::list(values.iter().copied()),
-            ModelData::Values(values) => Data::Record(values.iter().copied().collect()),
-            ModelData::Entries(entries) => Data::Map(Box::new(entries.iter().copied().collect())),
-            ModelData::Weak(target) => Data::Weak(*target),
-            ModelData::Foreign(values) => Data::Foreign(Box::new(Box::new(Bag(values.clone())))),
-        }
     }
 }
 

@@ -1,0 +1,196 @@
+//! Objects that are not here yet. Owns how they come in at their first touch, from whatever keeps them (see `Loader`).
+//!
+//! A handle may stand for an object that nobody has read yet: a *hollow* one, with a shape that nobody remembers, no slot
+//! and no flag. Whoever asks the heap for it gets it filled, so that no reader has to know. Readers only borrow the
+//! heap, so what comes in meanwhile, and the symbols and shapes that it needs, is *late*: it lies aside, where a shared
+//! borrow may add to it, until the heap is next borrowed for writing, and settles.
+//!
+//! A load that fails gives an object with nothing in it and is remembered: whoever runs a program must look at
+//! `Heap::failure` before believing its result.
+
+use crate::heap::Heap;
+use crate::object::{Data, INLINE_SLOTS, Kind, Object, flag};
+use crate::sequence::Sequence;
+use crate::shape::ShapeId;
+use crate::symbol;
+use crate::value::{Handle, Symbol, Value};
+use elsa::FrozenIndexMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::cell::{Cell, RefCell};
+use thin_vec::ThinVec;
+
+/// Whatever keeps objects that are not in memory.
+pub trait Loader {
+    /// What a hollow object is. Objects that it refers to may be hollow (`Heap::mint`), its texts are symbols
+    /// (`Heap::late_symbol`).
+    fn load(&self, handle: Handle, heap: &Heap) -> Result<Loaded, String>;
+
+    /// Whether the object would still be there if memory forgot it.
+    fn keeps(&self, handle: Handle) -> bool;
+
+    /// The handle stands for nothing any more.
+    fn released(&self, handle: Handle);
+}
+
+/// One object as it comes in.
+#[derive(Default)]
+pub struct Loaded {
+    pub kind: Kind,
+    pub is_activatable: bool,
+    pub protos: Vec<Handle>,
+    pub slots: Vec<(Symbol, Value)>,
+    pub data: Data,
+}
+
+/// What came in since the heap was last borrowed for writing.
+#[derive(Default)]
+pub(crate) struct Late {
+    pub loader: Option<Box<dyn Loader>>,
+    objects: FrozenIndexMap<Handle, Box<Object>, FxBuildHasher>,
+    symbols: RefCell<FxHashMap<Sequence, Symbol>>,
+    /// Handles behind those of the heap's table.
+    minted: Cell<u32>,
+    failure: RefCell<Option<String>>,
+}
+
+impl Object {
+    pub(crate) fn hollow(shape: ShapeId) -> Object {
+        let inline = [Value::ABSENT; INLINE_SLOTS];
+        Object { shape, kind: Kind::Hollow, flags: 0, stamp: 0, inline, more: ThinVec::new(), data: Data::None }
+    }
+}
+
+impl Heap {
+    /// From now on hollow objects are filled from here.
+    pub fn set_loader(&mut self, loader: Box<dyn Loader>) {
+        self.late.loader = Some(loader);
+        self.renew_stamp();
+    }
+
+    /// Why an object could not be loaded. Taking it makes the heap believe that all is well again.
+    pub fn take_failure(&self) -> Option<String> {
+        self.late.failure.take()
+    }
+
+    pub fn has_failed(&self) -> bool {
+        self.late.failure.borrow().is_some()
+    }
+
+    /// A handle for an object that the loader knows, to be loaded when it is first touched.
+    pub fn mint(&self) -> Handle {
+        let minted = self.late.minted.get();
+        self.late.minted.set(minted + 1);
+        Handle(self.objects.len() as u32 + minted)
+    }
+
+    /// The symbol with these items, for an object that is being loaded.
+    pub fn late_symbol(&self, sequence: Sequence) -> Symbol {
+        let sequence = symbol::normal(sequence);
+        if let Some(symbol) = self.known_symbol(&sequence) {
+            return symbol;
+        }
+        if let Some(&symbol) = self.late.symbols.borrow().get(&sequence) {
+            return symbol;
+        }
+        let symbol = self.mint();
+        let mut object = Object::hollow(self.symbol_shape().unwrap_or(self.hollow.shape));
+        (object.kind, object.flags) = (Kind::Sequence, flag::SYMBOL);
+        object.data = Data::Sequence(Box::new(sequence.clone()));
+        self.late.objects.insert(symbol, Box::new(object));
+        self.late.symbols.borrow_mut().insert(sequence, symbol);
+        symbol
+    }
+
+    /// Forgets what an object is, until it is next touched. Whoever calls this must call `renew_epoch` before any
+    /// program goes on.
+    pub fn hollow_out(&mut self, handle: Handle) {
+        self.settle();
+        let object = &mut self.objects[handle.0 as usize];
+        debug_assert!(!object.has(flag::SYMBOL));
+        self.usage.bytes -= object.logical_bytes();
+        *object = Object::hollow(self.hollow.shape);
+        self.usage.bytes += object.logical_bytes();
+    }
+
+    pub fn is_hollow(&self, handle: Handle) -> bool {
+        self.resident(handle).kind == Kind::Hollow && self.late.objects.get(&handle).is_none()
+    }
+
+    /// Loads an object if it is hollow.
+    #[inline]
+    pub(crate) fn fill(&mut self, handle: Handle) {
+        if self.resident(handle).kind == Kind::Hollow {
+            self.object(handle);
+            self.settle();
+        }
+    }
+
+    /// A hollow object, filled.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn absent(&self, handle: Handle) -> &Object {
+        if let Some(object) = self.late.objects.get(&handle) {
+            return object;
+        }
+        let loaded = match &self.late.loader {
+            Some(loader) => loader.load(handle, self),
+            None => Err(format!("object {handle:?} is in no store")),
+        };
+        let loaded = loaded.unwrap_or_else(|failure| {
+            self.late.failure.borrow_mut().get_or_insert(failure);
+            Loaded::default()
+        });
+        self.late.objects.insert(handle, Box::new(self.build(loaded)))
+    }
+
+    fn build(&self, loaded: Loaded) -> Object {
+        let (names, values): (Vec<Symbol>, Vec<Value>) = loaded.slots.into_iter().unzip();
+        let shape = match self.shapes.known(&loaded.protos, &names) {
+            Some(shape) => shape,
+            None => self.shapes.add_late(loaded.protos, &names),
+        };
+        let mut object = Object::hollow(shape);
+        (object.kind, object.data) = (loaded.kind, loaded.data);
+        object.flags = if loaded.is_activatable { flag::ACTIVATABLE } else { 0 };
+        values.into_iter().enumerate().for_each(|(index, value)| object.push_slot(index, value));
+        object
+    }
+
+    /// Takes in what is late. Whatever changes the heap's tables, or an object, does this first.
+    #[inline(always)]
+    pub(crate) fn settle(&mut self) {
+        if self.late.minted.get() != 0 || !self.late.objects.is_empty() {
+            self.settle_late();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn settle_late(&mut self) {
+        for _ in 0..self.late.minted.take() {
+            let hollow = Object::hollow(self.hollow.shape);
+            self.charge_loaded(hollow.logical_bytes());
+            self.objects.push(hollow);
+        }
+        self.late.symbols.get_mut().clear();
+        for (handle, object) in std::mem::take(&mut self.late.objects).into_map() {
+            let mut object = *object;
+            object.shape = self.shapes.settled(object.shape);
+            for &proto in &self.shapes.get(object.shape).protos {
+                self.cloned.insert(proto);
+            }
+            self.charge_loaded(object.logical_bytes() - size_of::<Object>());
+            let is_symbol = object.has(flag::SYMBOL);
+            self.objects[handle.0 as usize] = object;
+            if is_symbol {
+                self.enter_symbol(handle);
+            }
+        }
+        self.shapes.clear_late();
+    }
+
+    fn charge_loaded(&mut self, bytes: usize) {
+        self.usage.bytes += bytes;
+        self.usage.loaded_bytes += bytes;
+    }
+}

@@ -1,0 +1,41 @@
+//! The durable home of an image: commits go to a log, `telos.wal`, with one flush for all who wait; later the checkpoint
+//! moves them into `telos.img`, a B+tree of objects and history. Knows changes and objects at rest; knows no language.
+//!
+//! - `store`, `options`, `open`: an open store, its bounds, and how it is made and found again
+//! - `journal`: group commit and the latch; `record`: a commit as bytes; `pending`: what the image does not hold yet
+//! - `log`, `label`, `ring`, `frame`: the log file, from the whole to the byte; `recover`: reading its tail after a crash
+//! - `image`, `state`: the tables and what the image knows about itself; `reader`: an object as it is now
+//! - `checkpoint`, `background`, `pace`: from log to image, on a thread of its own, without getting in the way
+//! - `history`: commits, newest first
+//!
+//! **The promise.** What `wait` acknowledged is there after any crash; what was under way is there whole or not at all.
+//! Damage is told, never read as data. `docs/file-format.md` has every byte.
+
+mod background;
+mod bytes;
+mod checkpoint;
+mod error;
+mod frame;
+mod history;
+mod image;
+mod journal;
+mod label;
+mod log;
+mod open;
+mod options;
+mod pace;
+mod pending;
+mod reader;
+mod record;
+mod recover;
+mod ring;
+mod state;
+mod store;
+
+pub use error::StoreError;
+pub use history::History;
+pub use journal::Ticket;
+pub use open::{IMAGE, LOCK, LOG};
+pub use options::{Checkpoints, Options};
+pub use record::{Commit, Durability, NewCommit};
+pub use store::{Status, Store};

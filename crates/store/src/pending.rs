@@ -1,0 +1,131 @@
+//! Commits that the image does not hold yet, and which of them touch an object. What is here and the snapshot that readers
+//! use belong together: the checkpoint takes commits out at the moment when readers move on to the image that has them.
+
+use object::change::{Change, ObjectId, Time};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+pub struct Committed {
+    pub number: u64,
+    pub time: Time,
+    pub author: String,
+    pub cause: String,
+    pub changes: Vec<Change>,
+    /// Where its frame ends.
+    pub end: u64,
+}
+
+/// One change of one pending commit: the commit's number, and which of its changes.
+type Place = (u64, u32);
+
+#[derive(Default)]
+pub struct Pending {
+    commits: VecDeque<Arc<Committed>>,
+    places: FxHashMap<ObjectId, SmallVec<[Place; 2]>>,
+    changes: usize,
+}
+
+impl Pending {
+    pub fn push(&mut self, commit: Arc<Committed>) {
+        for (index, change) in commit.changes.iter().enumerate() {
+            self.places.entry(change.object).or_default().push((commit.number, index as u32));
+        }
+        self.changes += commit.changes.len();
+        self.commits.push_back(commit);
+    }
+
+    /// What is still to be done to an object, in order.
+    pub fn of_object(&self, object: ObjectId) -> SmallVec<[(Arc<Committed>, usize); 2]> {
+        let Some(places) = self.places.get(&object) else { return SmallVec::new() };
+        let find = |(number, index): &Place| Some((self.get(*number)?.clone(), *index as usize));
+        places.iter().filter_map(find).collect()
+    }
+
+    pub fn get(&self, number: u64) -> Option<&Arc<Committed>> {
+        let first = self.commits.front()?.number;
+        self.commits.get(usize::try_from(number.checked_sub(first)?).ok()?)
+    }
+
+    /// The oldest commits whose frames end at or before `durable`: at least one if there is any, then no more than so many
+    /// changes together.
+    pub fn oldest(&self, durable: u64, most_changes: usize) -> Vec<Arc<Committed>> {
+        let mut changes = 0;
+        let fits = |commit: &&Arc<Committed>| {
+            let is_first = changes == 0;
+            changes += commit.changes.len();
+            commit.end <= durable && (is_first || changes <= most_changes)
+        };
+        self.commits.iter().take_while(fits).cloned().collect()
+    }
+
+    /// Takes out the oldest commit; the caller drops it where nobody waits.
+    pub fn pop(&mut self) -> Option<Arc<Committed>> {
+        let commit = self.commits.pop_front()?;
+        for change in &commit.changes {
+            let Some(places) = self.places.get_mut(&change.object) else { continue };
+            let later = places.iter().take_while(|(number, _)| *number <= commit.number).count();
+            places.drain(..later);
+            if places.is_empty() {
+                self.places.remove(&change.object);
+            }
+        }
+        self.changes -= commit.changes.len();
+        Some(commit)
+    }
+
+    pub fn oldest_number(&self) -> Option<u64> {
+        self.commits.front().map(|commit| commit.number)
+    }
+
+    pub fn commits(&self) -> impl DoubleEndedIterator<Item = &Arc<Committed>> {
+        self.commits.iter()
+    }
+
+    pub fn changes(&self) -> usize {
+        self.changes
+    }
+
+    pub fn len(&self) -> usize {
+        self.commits.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use object::change::{ActorId, ChangeId, Operation};
+
+    fn commit(number: u64, objects: &[u64]) -> Arc<Committed> {
+        let id = |seq| ObjectId::minted(ChangeId::new(ActorId(1), seq));
+        let change = |(index, object): (usize, &u64)| {
+            let change = ChangeId::new(ActorId(1), number * 100 + index as u64);
+            Change::new(change, Time(0), id(*object), Operation::set_slot("x", 1.0))
+        };
+        let changes = objects.iter().enumerate().map(change).collect();
+        let (author, cause) = (String::new(), String::new());
+        Arc::new(Committed { number, time: Time(0), author, cause, changes, end: number * 10 })
+    }
+
+    #[test]
+    fn an_object_knows_its_changes_until_they_are_taken_out() {
+        let mut pending = Pending::default();
+        pending.push(commit(5, &[1, 2, 1]));
+        pending.push(commit(6, &[2]));
+        let object = |seq| ObjectId::minted(ChangeId::new(ActorId(1), seq));
+        let numbers = |pending: &Pending, seq| -> Vec<(u64, usize)> {
+            pending.of_object(object(seq)).iter().map(|(commit, index)| (commit.number, *index)).collect()
+        };
+        assert_eq!(numbers(&pending, 1), [(5, 0), (5, 2)]);
+        assert_eq!(numbers(&pending, 2), [(5, 1), (6, 0)]);
+        assert_eq!(pending.oldest(55, 100).len(), 1, "only what is flushed");
+        assert_eq!(pending.oldest(100, 3).len(), 1, "no more than asked for");
+        assert_eq!(pending.oldest(100, 4).len(), 2);
+        assert_eq!(pending.oldest(100, 1).len(), 1, "one commit is never divided");
+        pending.pop();
+        assert_eq!(numbers(&pending, 1), []);
+        assert_eq!(numbers(&pending, 2), [(6, 0)]);
+        assert_eq!((pending.changes(), pending.len(), pending.oldest_number()), (1, 1, Some(6)));
+    }
+}

@@ -1,0 +1,70 @@
+//! Reading an object: what the image holds, and what was committed since then. One snapshot of the image is kept and moved
+//! on only by the checkpoint, so that an ordinary read begins no transaction.
+
+use crate::error::StoreError;
+use crate::image::Image;
+use crate::journal::Journal;
+use crate::pending::Committed;
+use object::change::{Creation, Draft, ObjectId, Operation};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use system::lmdb::ReadTransaction;
+
+/// The snapshot that readers share.
+pub struct Reader {
+    snapshot: Mutex<ReadTransaction>,
+}
+
+impl Reader {
+    pub fn new(image: &Image) -> Result<Reader, StoreError> {
+        Ok(Reader { snapshot: Mutex::new(image.environment.read()?) })
+    }
+
+    /// Locked before the journal, never after.
+    pub fn lock(&self) -> MutexGuard<'_, ReadTransaction> {
+        self.snapshot.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn read(&self, image: &Image, journal: &Journal, object: ObjectId) -> Result<Option<Creation>, StoreError> {
+        let snapshot = self.lock();
+        let later = journal.lock().pending.of_object(object);
+        let stored = match snapshot.get(image.objects, &object.to_bytes())? {
+            Some(value) => Some(image.object(object, value)?),
+            None => None,
+        };
+        drop(snapshot);
+        if later.is_empty() { Ok(stored) } else { replay(object, stored, &later) }
+    }
+}
+
+fn replay(
+    object: ObjectId,
+    stored: Option<Creation>,
+    later: &[(Arc<Committed>, usize)],
+) -> Result<Option<Creation>, StoreError> {
+    let mut draft = stored.map(Draft::from);
+    for (commit, index) in later {
+        apply(&mut draft, object, commit.number, &commit.changes[*index].operation)?;
+    }
+    Ok(draft.map(Creation::from))
+}
+
+/// Applies one change to an object that may not exist yet, and returns what takes it back.
+pub fn apply(
+    draft: &mut Option<Draft>,
+    object: ObjectId,
+    commit: u64,
+    operation: &Operation,
+) -> Result<Option<Operation>, StoreError> {
+    match (&mut *draft, operation) {
+        (None, Operation::Create(creation)) => {
+            *draft = Some(Draft::from((**creation).clone()));
+            Ok(None)
+        }
+        // A call may be about anything, and changes nothing.
+        (None, Operation::Call { .. }) => Ok(None),
+        (None, _) => Err(StoreError::Unknown { commit, object }),
+        (Some(draft), operation) => {
+            draft.apply(operation).map_err(|source| StoreError::Unfit { commit, object, source })
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! A commit in its three forms: what a caller hands in, what the log and the history hold as bytes, and what history tells.
+
+use crate::bytes::{Fields, checksum};
+use crate::error::StoreError;
+use object::change::{self, Change, Time};
+use std::path::Path;
+
+/// Before author, cause and changes stand the time and their lengths.
+const FIXED_BYTES: usize = 16;
+const HISTORY_FORM: u8 = 1;
+
+/// What a transaction did, to be made durable as a whole or not at all.
+#[derive(Clone, Debug, Default)]
+pub struct NewCommit {
+    pub time: Time,
+    pub author: String,
+    pub cause: String,
+    /// Of one actor, numbered without gaps; those of the store's own actor go on where the last commit ended.
+    pub changes: Vec<Change>,
+    pub durability: Durability,
+}
+
+/// What `wait` waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Durability {
+    /// The commit survives a failure of power.
+    #[default]
+    Flush,
+    /// The commit survives the end of the process, but not of the system.
+    Os,
+}
+
+/// A commit as history tells it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Commit {
+    pub number: u64,
+    pub time: Time,
+    pub author: String,
+    pub cause: String,
+    pub changes: Vec<Change>,
+    /// What takes it back, in the order in which it is to be done; each names the change that it takes back. Numbered
+    /// from 1 under the commit's own actor: whoever uses them gives them ids of their own. Calls and new objects have none.
+    pub inverse: Vec<Change>,
+}
+
+impl NewCommit {
+    /// The payload of its frame.
+    pub fn encode(&self) -> Result<Vec<u8>, StoreError> {
+        encode_payload(self.time, &self.author, &self.cause, &self.changes)
+    }
+}
+
+pub fn encode_payload(time: Time, author: &str, cause: &str, changes: &[Change]) -> Result<Vec<u8>, StoreError> {
+    let batch = change::encode(changes)?;
+    let mut bytes = Vec::with_capacity(FIXED_BYTES + author.len() + cause.len() + batch.len());
+    bytes.extend(time.0.to_le_bytes());
+    bytes.extend((author.len() as u32).to_le_bytes());
+    bytes.extend((cause.len() as u32).to_le_bytes());
+    bytes.extend(author.as_bytes());
+    bytes.extend(cause.as_bytes());
+    bytes.extend(batch);
+    Ok(bytes)
+}
+
+/// A commit without what takes it back.
+pub fn decode_payload(number: u64, payload: &[u8], path: &Path) -> Result<Commit, StoreError> {
+    let short = || StoreError::corrupt(path, format!("commit {number} is shorter than it says"));
+    let mut fields = Fields::new(payload);
+    let time = Time(fields.u64());
+    let (author_bytes, cause_bytes) = (fields.u32() as usize, fields.u32() as usize);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let author = text(fields.take(author_bytes).ok_or_else(short)?);
+    let cause = text(fields.take(cause_bytes).ok_or_else(short)?);
+    let changes = change::decode(fields.rest())?;
+    Ok(Commit { number, time, author, cause, changes, inverse: Vec::new() })
+}
+
+/// The value under which the history keeps a commit: checksum, form, length of the payload, payload, inverse.
+pub fn encode_history(number: u64, payload: &[u8], inverse: &[Change]) -> Result<Vec<u8>, StoreError> {
+    let inverse = change::encode(inverse)?;
+    let mut bytes = vec![0; 8];
+    bytes.push(HISTORY_FORM);
+    bytes.extend((payload.len() as u32).to_le_bytes());
+    bytes.extend(payload);
+    bytes.extend(inverse);
+    let checksum = checksum(number, &bytes[8..]);
+    bytes[..8].copy_from_slice(&checksum.to_le_bytes());
+    Ok(bytes)
+}
+
+pub fn decode_history(number: u64, value: &[u8], path: &Path) -> Result<Commit, StoreError> {
+    let damaged = |what| StoreError::corrupt(path, format!("commit {number} of the history {what}"));
+    let mut fields = Fields::new(value);
+    if value.len() < 13 || fields.u64() != checksum(number, &value[8..]) {
+        return Err(damaged("does not match its checksum"));
+    }
+    if fields.u8() != HISTORY_FORM {
+        return Err(damaged("has a form that this program does not understand"));
+    }
+    let payload_bytes = fields.u32() as usize;
+    let payload = fields.take(payload_bytes).ok_or_else(|| damaged("is shorter than it says"))?;
+    let mut commit = decode_payload(number, payload, path)?;
+    commit.inverse = change::decode(fields.rest())?;
+    Ok(commit)
+}

@@ -1,0 +1,144 @@
+//! Reading the log's tail after whatever happened: gives every whole frame in order, and decides about the first that is not.
+//!
+//! **Torn or damaged.** The first bad frame ends the log, if it can be what a crash leaves: the end, or a group of frames
+//! whose flush had not returned, of which any sectors may be missing. It is damage, and refused, if
+//! - it lies before the position that the label says was flushed, or
+//! - behind it, and before the frontier, stands a frame that was made when the bad one had been flushed, or
+//! - it is whole but of a session, or beyond a frontier, that the label does not know.
+//!
+//! What cannot be told from a torn tail is damage to the last flushed group, while nothing later was written or labelled.
+//! A clean close labels its end, so this is so only after a crash.
+
+use crate::error::StoreError;
+use crate::frame::{ALIGNMENT, HEADER_BYTES, Header, Kind};
+use crate::label::Label;
+use crate::log::Log;
+
+/// How much is read at a time.
+const CHUNK_BYTES: usize = 1 << 20;
+
+/// Where the log ends, and what was found there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Tail {
+    pub end: u64,
+    /// Frames of a group that was never acknowledged were cut off.
+    pub is_torn: bool,
+}
+
+/// Calls `visit` with each whole frame from `start` on.
+pub fn replay(
+    log: &Log,
+    start: u64,
+    last_number: u64,
+    mut visit: impl FnMut(&Header, &[u8]) -> Result<(), StoreError>,
+) -> Result<Tail, StoreError> {
+    let label = log.label();
+    let mut window = Window::new(log, start, start + log.capacity());
+    let (mut number, mut session) = (last_number, 0);
+    loop {
+        let position = window.position;
+        let Some(header) = window.frame(session, number)? else { break };
+        if header.session > label.session || header.end() > label.frontier {
+            return Err(damage(log, position, "it is newer than the head of the file"));
+        }
+        visit(&header, window.payload(&header))?;
+        (number, session) = (header.number, header.session);
+        window.advance(header.end());
+    }
+    let end = window.position;
+    if end < label.durable {
+        return Err(damage(log, end, "the log was flushed beyond it"));
+    }
+    let is_torn = look_behind(log, &label, end)?;
+    Ok(Tail { end, is_torn })
+}
+
+/// Whether whole frames stand behind the end; an error if one of them proves that the end is none.
+fn look_behind(log: &Log, label: &Label, end: u64) -> Result<bool, StoreError> {
+    let mut window = Window::new(log, end, label.frontier);
+    let mut is_torn = false;
+    while window.fill(HEADER_BYTES)? {
+        let places = (window.held().len() + 1 - HEADER_BYTES).div_ceil(ALIGNMENT as usize);
+        for place in 0..places {
+            let at = place * ALIGNMENT as usize;
+            let Some(header) = Header::read(log.seed(), window.position + at as u64, &window.held()[at..]) else {
+                continue;
+            };
+            if header.durable > end {
+                let why = format!("the frame at {} was written after it had been flushed", header.position);
+                return Err(damage(log, end, &why));
+            }
+            is_torn |= header.position > end;
+        }
+        window.advance(window.position + places as u64 * ALIGNMENT);
+    }
+    Ok(is_torn)
+}
+
+fn damage(log: &Log, position: u64, why: &str) -> StoreError {
+    StoreError::corrupt(log.path(), format!("no whole frame at {position}, but {why}"))
+}
+
+/// A stretch of the log in memory.
+struct Window<'l> {
+    log: &'l Log,
+    /// Of the first byte that counts.
+    position: u64,
+    /// Nothing is read beyond.
+    limit: u64,
+    bytes: Vec<u8>,
+    /// How many of the bytes are behind us.
+    gone: usize,
+}
+
+impl<'l> Window<'l> {
+    fn new(log: &'l Log, position: u64, limit: u64) -> Window<'l> {
+        Window { log, position, limit, bytes: Vec::new(), gone: 0 }
+    }
+
+    fn held(&self) -> &[u8] {
+        &self.bytes[self.gone..]
+    }
+
+    /// The frame at the window's start, if it is whole and follows the one before.
+    fn frame(&mut self, session: u32, number: u64) -> Result<Option<Header>, StoreError> {
+        if !self.fill(HEADER_BYTES)? {
+            return Ok(None);
+        }
+        let seed = self.log.seed();
+        let Some(header) = Header::read(seed, self.position, self.held()) else { return Ok(None) };
+        let follows = header.number == number + u64::from(header.kind == Kind::Commit);
+        if header.session < session || !follows || !self.fill(HEADER_BYTES + header.payload_bytes as usize)? {
+            return Ok(None);
+        }
+        Ok(header.matches(seed, self.payload(&header)).then_some(header))
+    }
+
+    fn payload(&self, header: &Header) -> &[u8] {
+        &self.held()[HEADER_BYTES..HEADER_BYTES + header.payload_bytes as usize]
+    }
+
+    /// Makes sure that so many bytes are there; false if the log has fewer.
+    fn fill(&mut self, wanted: usize) -> Result<bool, StoreError> {
+        let held = self.held().len();
+        if held >= wanted {
+            return Ok(true);
+        }
+        let room = self.limit.saturating_sub(self.position) as usize;
+        if wanted > room {
+            return Ok(false);
+        }
+        self.bytes.drain(..self.gone);
+        self.gone = 0;
+        self.bytes.resize(wanted.max(CHUNK_BYTES).min(room), 0);
+        let read = self.log.read(self.position + held as u64, &mut self.bytes[held..])?;
+        self.bytes.truncate(held + read);
+        Ok(self.bytes.len() >= wanted)
+    }
+
+    /// To a position that is held, or directly behind what is.
+    fn advance(&mut self, position: u64) {
+        self.gone = (self.gone + (position - self.position) as usize).min(self.bytes.len());
+        self.position = position;
+    }
+}

@@ -1,0 +1,181 @@
+//! The store as the image uses it: commits, reads, history, reopening.
+
+mod lab;
+
+use lab::Lab;
+use object::change::*;
+use store::*;
+
+#[test]
+fn what_is_committed_is_read_at_once_and_after_reopening() {
+    let mut lab = Lab::new();
+    let object = lab.create(&[("x", 1.0)]);
+    assert_eq!(lab.slot(object, "x"), Datum::number(1.0));
+    lab.set(object, "x", 2.0);
+    assert_eq!(lab.slot(object, "x"), Datum::number(2.0));
+    lab.reopen();
+    assert_eq!(lab.slot(object, "x"), Datum::number(2.0));
+    lab.store().checkpoint().unwrap();
+    assert_eq!(lab.slot(object, "x"), Datum::number(2.0));
+    lab.set(object, "x", 3.0);
+    lab.reopen();
+    assert_eq!(lab.slot(object, "x"), Datum::number(3.0));
+    let status = lab.store().status().unwrap();
+    assert_eq!((status.last_commit, status.pending_commits), (3, 1));
+}
+
+#[test]
+fn an_object_that_never_was_is_none() {
+    let lab = Lab::new();
+    let object = ObjectId::minted(ChangeId::new(ActorId(9), 9));
+    assert_eq!(lab.store().read(object).unwrap(), None);
+}
+
+#[test]
+fn history_tells_commits_from_log_and_image_with_what_takes_them_back() {
+    let mut lab = Lab::new();
+    let object = lab.create(&[("x", 1.0)]);
+    lab.set(object, "x", 2.0);
+    lab.store().checkpoint().unwrap();
+    lab.set(object, "x", 3.0);
+    lab.set(object, "y", 4.0);
+    let told = |store: &Store| -> Vec<(u64, Vec<Operation>)> {
+        let commits = store.history().map(|commit| commit.unwrap());
+        commits
+            .map(|commit| (commit.number, commit.inverse.into_iter().map(|change| change.operation).collect()))
+            .collect()
+    };
+    let expected = vec![
+        (4, vec![Operation::remove_slot("y")]),
+        (3, vec![Operation::set_slot("x", 2.0)]),
+        (2, vec![Operation::set_slot("x", 1.0)]),
+        (1, vec![]),
+    ];
+    assert_eq!(told(lab.store()), expected, "two in the log, two in the image");
+    lab.store().checkpoint().unwrap();
+    assert_eq!(told(lab.store()), expected, "all in the image");
+    let commit = lab.store().commit_at(3).unwrap().unwrap();
+    assert_eq!((commit.author.as_str(), commit.cause.as_str()), ("tester", "a test"));
+    assert_eq!(lab.store().history_before(2).count(), 2);
+}
+
+#[test]
+fn the_second_opener_is_told_who_is_first() {
+    let lab = Lab::new();
+    let refused = Store::open(lab.path(), Lab::options()).err().unwrap().to_string();
+    assert!(refused.contains(&format!("process {}", std::process::id())), "{refused}");
+    assert!(matches!(Store::create(lab.path(), Lab::options()), Err(StoreError::System(_))));
+}
+
+#[test]
+fn inspection_reads_and_refuses_commits() {
+    let mut lab = Lab::new();
+    let object = lab.create(&[("x", 1.0)]);
+    lab.close();
+    let one = Store::open_read_only(lab.path(), Lab::options()).unwrap();
+    let two = Store::open_read_only(lab.path(), Lab::options()).unwrap();
+    assert!(one.read(object).unwrap().is_some() && two.read(object).unwrap().is_some());
+    let refused = one.commit(NewCommit::default()).unwrap_err();
+    assert!(matches!(refused, StoreError::ReadOnly));
+    assert!(Store::open(lab.path(), Lab::options()).is_err());
+}
+
+#[test]
+fn changes_of_the_live_image_follow_each_other() {
+    let mut lab = Lab::new();
+    let object = lab.create(&[]);
+    let change = Change::new(ChangeId::new(ActorId(1), 7), Time(1), object, Operation::set_slot("x", 1.0));
+    let refused = lab.store().commit(NewCommit { changes: vec![change], ..NewCommit::default() }).unwrap_err();
+    assert_eq!(refused.to_string(), "the commit begins with change 7@1, but the next one is 2@1");
+}
+
+#[test]
+fn actors_are_given_out_once() {
+    let mut lab = Lab::new();
+    let mut given = Vec::new();
+    for round in 0..3 {
+        given.extend((0..70).map(|_| lab.store().mint_actor().unwrap()));
+        if round == 1 {
+            lab.create(&[]);
+            lab.store().checkpoint().unwrap();
+        }
+        lab.reopen();
+    }
+    assert!(given.windows(2).all(|pair| pair[0] < pair[1]));
+    assert!(given[0] > lab.store().actor());
+}
+
+#[test]
+fn a_full_log_refuses_and_takes_commits_again_after_a_checkpoint() {
+    let mut lab = Lab::new();
+    let object = lab.create(&[]);
+    let text = "x".repeat(20_000);
+    let refused = loop {
+        let change = lab.change(object, Operation::set_slot("text", text.as_str()));
+        match lab.store().commit(NewCommit { changes: vec![change], ..NewCommit::default() }) {
+            Ok(ticket) => lab.store().wait(ticket).unwrap(),
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(refused, StoreError::Full { most, .. } if most == Lab::options().log_bytes), "{refused}");
+    lab.store().checkpoint().unwrap();
+    // Round and round: the ring is used many times over.
+    for round in 0..100 {
+        lab.set(object, "x", f64::from(round));
+        let change = lab.change(object, Operation::set_slot("text", text.as_str()));
+        let ticket = lab.store().commit(NewCommit { changes: vec![change], ..NewCommit::default() }).unwrap();
+        lab.store().wait(ticket).unwrap();
+        if round % 7 == 0 {
+            lab.reopen();
+        }
+        lab.store().checkpoint().unwrap();
+        assert_eq!(lab.slot(object, "x"), Datum::number(f64::from(round)));
+    }
+    let huge = lab.change(object, Operation::set_slot("text", "x".repeat(300_000).as_str()));
+    let refused = lab.store().commit(NewCommit { changes: vec![huge], ..NewCommit::default() }).unwrap_err();
+    assert!(matches!(refused, StoreError::TooLarge { .. }), "{refused}");
+}
+
+#[test]
+fn many_committers_share_flushes_and_lose_nothing() {
+    let mut lab = Lab::new();
+    lab.close();
+    let options = Options { checkpoints: Checkpoints::Background, begin_changes: 50, ..Options::default() };
+    let store = Store::open(lab.path(), options.clone()).unwrap();
+    std::thread::scope(|scope| {
+        for committer in 0..8u64 {
+            let store = &store;
+            scope.spawn(move || {
+                let actor = ActorId(100 + committer);
+                for seq in 1..=50 {
+                    let change = Change::create(ChangeId::new(actor, seq), Time(seq), Creation::default());
+                    let ticket = store.commit(NewCommit { changes: vec![change], ..NewCommit::default() }).unwrap();
+                    assert!(store.read(ObjectId::minted(ChangeId::new(actor, seq))).unwrap().is_some());
+                    store.wait(ticket).unwrap();
+                }
+            });
+        }
+    });
+    store.close().unwrap();
+    let store = Store::open(lab.path(), options).unwrap();
+    assert_eq!(store.last_commit(), 400);
+    for committer in 0..8 {
+        for seq in 1..=50 {
+            let object = ObjectId::minted(ChangeId::new(ActorId(100 + committer), seq));
+            assert!(store.read(object).unwrap().is_some());
+        }
+    }
+}
+
+#[test]
+fn commits_that_leave_it_to_the_system_survive_the_process() {
+    let mut lab = Lab::new();
+    let object = lab.create(&[]);
+    let change = lab.change(object, Operation::set_slot("x", 5.0));
+    let commit = NewCommit { changes: vec![change], durability: Durability::Os, ..NewCommit::default() };
+    let ticket = lab.store().commit(commit).unwrap();
+    lab.store().wait(ticket).unwrap();
+    assert!(lab.store().status().unwrap().unflushed_bytes > 0);
+    lab.reopen();
+    assert_eq!(lab.slot(object, "x"), Datum::number(5.0));
+}

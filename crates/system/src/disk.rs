@@ -1,0 +1,70 @@
+//! A file as a log needs it. A trait, so that tests can put a disk in its place that crashes, fails or is full.
+
+use rustix::fs::{Advice, fadvise};
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+/// Bytes at offsets. What was written is on the medium only after a flush; until then each of its sectors may or may not be.
+pub trait Disk: Send + Sync {
+    /// Reads up to the buffer's length; fewer bytes only at the end.
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize>;
+    /// Writes all of it, growing the file where it goes past the end.
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()>;
+    /// Returns when all that was written before is on the medium. After an error nobody knows what is there.
+    fn flush(&self) -> io::Result<()>;
+    fn len(&self) -> io::Result<u64>;
+    fn set_len(&self, length: u64) -> io::Result<()>;
+
+    fn is_empty(&self) -> io::Result<bool> {
+        Ok(self.len()? == 0)
+    }
+}
+
+/// A file of the host.
+pub struct FileDisk(File);
+
+impl FileDisk {
+    pub fn create(path: &Path) -> io::Result<FileDisk> {
+        OpenOptions::new().read(true).write(true).create_new(true).open(path).map(FileDisk)
+    }
+
+    pub fn open(path: &Path, is_writable: bool) -> io::Result<FileDisk> {
+        let file = OpenOptions::new().read(true).write(is_writable).open(path)?;
+        // A log is read once, from front to end; a failed hint is no failure.
+        let _ = fadvise(&file, 0, None, Advice::Sequential);
+        Ok(FileDisk(file))
+    }
+}
+
+impl Disk for FileDisk {
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match self.0.read_at(&mut buffer[filled..], offset + filled as u64) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(filled)
+    }
+
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.0.write_all_at(bytes, offset)
+    }
+
+    fn flush(&self) -> io::Result<()> {
+        self.0.sync_data()
+    }
+
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.0.metadata()?.len())
+    }
+
+    fn set_len(&self, length: u64) -> io::Result<()> {
+        self.0.set_len(length)
+    }
+}

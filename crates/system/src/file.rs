@@ -1,0 +1,140 @@
+//! What the standard library does not offer for files: names that survive a crash, locks that say who holds them, and
+//! write-back in pieces.
+
+use crate::error::SystemError;
+use rustix::fs::{FlockOperation, flock};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// Makes new names in a directory survive a crash.
+pub fn flush_directory(path: &Path) -> Result<(), SystemError> {
+    let synced = File::open(path).and_then(|directory| directory.sync_all());
+    synced.map_err(SystemError::file("flush directory", path))
+}
+
+/// A lock on a file, held until dropped or until the process ends, however it ends. The file says who holds it.
+pub struct Lock {
+    _file: File,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Hold {
+    /// Nobody else, neither writer nor reader.
+    Alone,
+    /// Together with other readers.
+    Shared,
+}
+
+impl Lock {
+    /// Fails at once if somebody else holds it.
+    pub fn take(path: &Path, hold: Hold) -> Result<Lock, SystemError> {
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
+        let mut file = file.map_err(SystemError::file("open", path))?;
+        let operation = match hold {
+            Hold::Alone => FlockOperation::NonBlockingLockExclusive,
+            Hold::Shared => FlockOperation::NonBlockingLockShared,
+        };
+        match flock(&file, operation) {
+            Ok(()) => {}
+            Err(rustix::io::Errno::WOULDBLOCK) => {
+                return Err(SystemError::Locked { path: path.into(), holder: holder(&mut file) });
+            }
+            Err(error) => return Err(SystemError::file("lock", path)(error.into())),
+        }
+        if hold == Hold::Alone {
+            write_holder(&mut file).map_err(SystemError::file("write", path))?;
+        }
+        Ok(Lock { _file: file })
+    }
+}
+
+fn write_holder(file: &mut File) -> io::Result<()> {
+    file.set_len(0)?;
+    file.rewind()?;
+    writeln!(file, "{}", std::process::id())
+}
+
+fn holder(file: &mut File) -> String {
+    let mut text = String::new();
+    match file.read_to_string(&mut text) {
+        Ok(_) if !text.trim().is_empty() => text.trim().to_string(),
+        _ => "unknown".into(),
+    }
+}
+
+/// A file whose dirty pages are sent to the medium bit by bit, so that nobody else's flush waits behind all of them.
+pub struct WriteBack {
+    file: File,
+    path: PathBuf,
+}
+
+impl WriteBack {
+    pub fn open(path: &Path) -> Result<WriteBack, SystemError> {
+        let file = OpenOptions::new().read(true).write(true).open(path).map_err(SystemError::file("open", path))?;
+        Ok(WriteBack { file, path: path.into() })
+    }
+
+    /// Sends what is dirty in this range and waits until the device has it. Promises nothing about a crash: that takes a
+    /// flush. Where the kernel cannot do it, nothing happens.
+    pub fn push(&self, range: Range<u64>) {
+        #[cfg(target_os = "linux")]
+        push_range(&self.file, range);
+        #[cfg(not(target_os = "linux"))]
+        let _ = range;
+    }
+
+    pub fn flush(&self) -> Result<(), SystemError> {
+        self.file.sync_data().map_err(SystemError::file("flush", &self.path))
+    }
+
+    pub fn len(&self) -> Result<u64, SystemError> {
+        let length = self.file.metadata().map(|metadata| metadata.len());
+        length.map_err(SystemError::file("look at", &self.path))
+    }
+
+    pub fn is_empty(&self) -> Result<bool, SystemError> {
+        Ok(self.len()? == 0)
+    }
+}
+
+/// Errors are left to the flush, which reports them too.
+#[cfg(target_os = "linux")]
+fn push_range(file: &File, range: Range<u64>) {
+    use std::os::fd::AsRawFd;
+    let flags = libc::SYNC_FILE_RANGE_WAIT_BEFORE | libc::SYNC_FILE_RANGE_WRITE | libc::SYNC_FILE_RANGE_WAIT_AFTER;
+    let (start, length) = (range.start as libc::off64_t, (range.end - range.start) as libc::off64_t);
+    // SAFETY: the call takes numbers only, and the descriptor is open for as long as the file is borrowed.
+    unsafe { libc::sync_file_range(file.as_raw_fd(), start, length, flags) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_is_told_who_holds_the_lock() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("lock");
+        let held = Lock::take(&path, Hold::Alone).unwrap();
+        let refused = Lock::take(&path, Hold::Shared).err().unwrap().to_string();
+        assert!(refused.ends_with(&format!("in use by process {}", std::process::id())), "{refused}");
+        drop(held);
+        let _one = Lock::take(&path, Hold::Shared).unwrap();
+        let _two = Lock::take(&path, Hold::Shared).unwrap();
+        assert!(Lock::take(&path, Hold::Alone).is_err());
+    }
+
+    #[test]
+    fn pushing_back_is_allowed_anywhere() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        std::fs::write(&path, [1; 10_000]).unwrap();
+        let file = WriteBack::open(&path).unwrap();
+        file.push(0..4096);
+        file.push(8192..1 << 30);
+        file.flush().unwrap();
+        assert_eq!(file.len().unwrap(), 10_000);
+    }
+}

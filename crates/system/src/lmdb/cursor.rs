@@ -1,0 +1,75 @@
+//! Walking a table in the order of its keys, forwards or backwards.
+
+use super::environment::{Environment, Table};
+use super::transaction::{found, value_of};
+use crate::error::SystemError;
+use lmdb_master_sys as sys;
+use std::marker::PhantomData;
+use std::ptr;
+
+/// A key with its value.
+pub type Entry<'t> = (&'t [u8], &'t [u8]);
+
+pub struct Cursor<'t> {
+    pointer: *mut sys::MDB_cursor,
+    environment: &'t Environment,
+    snapshot: PhantomData<&'t ()>,
+}
+
+impl<'t> Cursor<'t> {
+    /// # Safety
+    /// The transaction must be valid, and write nothing, for `'t`.
+    pub(super) unsafe fn open(
+        transaction: *mut sys::MDB_txn,
+        environment: &'t Environment,
+        table: Table,
+    ) -> Result<Cursor<'t>, SystemError> {
+        let mut pointer = ptr::null_mut();
+        // SAFETY: the caller vouches for the transaction; the pointer is used only after success.
+        environment.check("read", unsafe { sys::mdb_cursor_open(transaction, table.0, &mut pointer) })?;
+        Ok(Cursor { pointer, environment, snapshot: PhantomData })
+    }
+
+    pub fn first(&mut self) -> Result<Option<Entry<'t>>, SystemError> {
+        self.go(&[], sys::MDB_FIRST)
+    }
+
+    pub fn last(&mut self) -> Result<Option<Entry<'t>>, SystemError> {
+        self.go(&[], sys::MDB_LAST)
+    }
+
+    pub fn next_entry(&mut self) -> Result<Option<Entry<'t>>, SystemError> {
+        self.go(&[], sys::MDB_NEXT)
+    }
+
+    pub fn previous(&mut self) -> Result<Option<Entry<'t>>, SystemError> {
+        self.go(&[], sys::MDB_PREV)
+    }
+
+    /// The first entry whose key is not less than this one.
+    pub fn seek(&mut self, key: &[u8]) -> Result<Option<Entry<'t>>, SystemError> {
+        self.go(key, sys::MDB_SET_RANGE)
+    }
+
+    fn go(&mut self, key: &[u8], to: sys::MDB_cursor_op) -> Result<Option<Entry<'t>>, SystemError> {
+        let (mut key, mut value) = (value_of(key), value_of(&[]));
+        // SAFETY: the cursor is open; key and value are read only if something was found, and then point into the
+        // mapped file, where they stay for as long as the transaction is not written through.
+        unsafe {
+            let code = sys::mdb_cursor_get(self.pointer, &mut key, &mut value, to);
+            Ok(found(self.environment, "read", code)?.then(|| {
+                (
+                    std::slice::from_raw_parts(key.mv_data.cast(), key.mv_size),
+                    std::slice::from_raw_parts(value.mv_data.cast(), value.mv_size),
+                )
+            }))
+        }
+    }
+}
+
+impl Drop for Cursor<'_> {
+    fn drop(&mut self) {
+        // SAFETY: opened by us, closed once, while its transaction is still alive.
+        unsafe { sys::mdb_cursor_close(self.pointer) };
+    }
+}

@@ -1,0 +1,176 @@
+//! Opening a file of LMDB, its tables, and what concerns the file as a whole.
+
+use super::transaction::{ReadTransaction, WriteTransaction};
+use crate::error::SystemError;
+use lmdb_master_sys as sys;
+use std::ffi::{CStr, CString, c_int, c_uint};
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::ptr;
+use std::sync::Arc;
+
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub access: Access,
+    pub snapshot: Snapshot,
+    /// Address space that the file may grow into; costs no memory.
+    pub map_bytes: usize,
+    pub tables: u32,
+    pub readers: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Access {
+    Write,
+    Read,
+    /// Without the lock file, and so without telling a writer what is being read: for a process in which somebody else
+    /// keeps a snapshot alive, and for files that nobody writes.
+    ReadUnlocked,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Snapshot {
+    Newest,
+    /// As it was before the last transaction.
+    Previous,
+}
+
+/// One table of a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Table(pub(super) sys::MDB_dbi);
+
+/// An open file.
+pub struct Environment {
+    pointer: *mut sys::MDB_env,
+    path: PathBuf,
+}
+
+// SAFETY: LMDB allows one environment to be used from all threads of a process.
+unsafe impl Send for Environment {}
+// SAFETY: as above; what is bound to a thread or not to be shared is a transaction.
+unsafe impl Sync for Environment {}
+
+impl Environment {
+    /// Opens the file, or with `Access::Write` makes it.
+    pub fn open(path: &Path, options: &Options) -> Result<Arc<Environment>, SystemError> {
+        let name = CString::new(path.as_os_str().as_bytes());
+        let name =
+            name.map_err(|_| SystemError::NoImage { path: path.into(), reason: "its name holds a zero byte" })?;
+        let mut pointer = ptr::null_mut();
+        // SAFETY: the pointer is written by the call, and only used if it succeeded.
+        check("open", path, unsafe { sys::mdb_env_create(&mut pointer) })?;
+        // From here on the environment is closed however this ends, which LMDB asks for also after a failed open.
+        let environment = Environment { pointer, path: path.into() };
+        // SAFETY: the environment was created and is not open yet, which is when these may be called; the name lives
+        // through the call.
+        unsafe {
+            environment.check("size", sys::mdb_env_set_mapsize(pointer, options.map_bytes))?;
+            environment.check("open", sys::mdb_env_set_maxdbs(pointer, options.tables))?;
+            environment.check("open", sys::mdb_env_set_maxreaders(pointer, options.readers))?;
+            environment.check("open", sys::mdb_env_open(pointer, name.as_ptr(), flags(options), 0o600))?;
+        }
+        if options.access == Access::Write {
+            environment.forget_dead_readers()?;
+        }
+        Ok(Arc::new(environment))
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A table by its name; made if the transaction may write. To be called once a table, before other threads begin
+    /// transactions.
+    pub fn table(self: &Arc<Self>, name: &str, is_writer: bool) -> Result<Table, SystemError> {
+        let name = CString::new(name);
+        let name = name.map_err(|_| SystemError::NoImage { path: self.path.clone(), reason: "bad name of a table" })?;
+        let (mut table, mut transaction) = (0, ptr::null_mut());
+        let begin = if is_writer { 0 } else { sys::MDB_RDONLY };
+        let open = if is_writer { sys::MDB_CREATE } else { 0 };
+        // SAFETY: the environment is open; the transaction is used only if it was begun, and ended on every path; the
+        // name lives through the call.
+        unsafe {
+            self.check("read", sys::mdb_txn_begin(self.pointer, ptr::null_mut(), begin, &mut transaction))?;
+            let opened = sys::mdb_dbi_open(transaction, name.as_ptr(), open, &mut table);
+            if opened != 0 {
+                sys::mdb_txn_abort(transaction);
+            }
+            self.check("read", opened)?;
+            self.check("write", sys::mdb_txn_commit(transaction))?;
+        }
+        Ok(Table(table))
+    }
+
+    /// The file as it is now.
+    pub fn read(self: &Arc<Self>) -> Result<ReadTransaction, SystemError> {
+        ReadTransaction::begin(self)
+    }
+
+    /// Waits until no other write transaction is open.
+    pub fn write(&self) -> Result<WriteTransaction<'_>, SystemError> {
+        WriteTransaction::begin(self)
+    }
+
+    /// Number of the last page in use, and of the last transaction.
+    pub fn extent(&self) -> Result<(u64, u64), SystemError> {
+        // SAFETY: the structure is plain data for which zeroes are valid, and is filled by the call.
+        let information = unsafe {
+            let mut information: sys::MDB_envinfo = std::mem::zeroed();
+            self.check("read", sys::mdb_env_info(self.pointer, &mut information))?;
+            information
+        };
+        Ok((information.me_last_pgno as u64, information.me_last_txnid as u64))
+    }
+
+    /// Writes a copy of the newest snapshot, page by page, with its transaction's number.
+    pub fn copy_to(&self, file: &File) -> Result<(), SystemError> {
+        // SAFETY: the descriptor stays open through the call.
+        self.check("copy", unsafe { sys::mdb_env_copyfd2(self.pointer, file.as_raw_fd(), 0) })
+    }
+
+    pub(super) fn pointer(&self) -> *mut sys::MDB_env {
+        self.pointer
+    }
+
+    pub(super) fn check(&self, action: &'static str, code: c_int) -> Result<(), SystemError> {
+        check(action, &self.path, code)
+    }
+
+    /// Snapshots of processes that were killed would keep their pages for ever.
+    fn forget_dead_readers(&self) -> Result<(), SystemError> {
+        let mut dead = 0;
+        // SAFETY: the environment is open, and the number is written by the call.
+        self.check("open", unsafe { sys::mdb_reader_check(self.pointer, &mut dead) })
+    }
+}
+
+impl Drop for Environment {
+    fn drop(&mut self) {
+        // SAFETY: transactions hold a reference to the environment, so none is open any more.
+        unsafe { sys::mdb_env_close(self.pointer) };
+    }
+}
+
+/// No read-ahead: objects are touched in no order. No thread-local readers: a snapshot goes from thread to thread. No
+/// flush: see the module's story. No zeroing of pages that are overwritten anyway is not asked for: what was in memory
+/// must not get into the file.
+fn flags(options: &Options) -> c_uint {
+    let access = match options.access {
+        Access::Write => sys::MDB_NOSYNC,
+        Access::Read => sys::MDB_RDONLY,
+        Access::ReadUnlocked => sys::MDB_RDONLY | sys::MDB_NOLOCK,
+    };
+    let snapshot = if options.snapshot == Snapshot::Previous { sys::MDB_PREVSNAPSHOT } else { 0 };
+    sys::MDB_NOSUBDIR | sys::MDB_NORDAHEAD | sys::MDB_NOTLS | access | snapshot
+}
+
+fn check(action: &'static str, path: &Path, code: c_int) -> Result<(), SystemError> {
+    if code == 0 {
+        return Ok(());
+    }
+    // SAFETY: LMDB answers every number with a text that ends in a zero byte and lives until the next call on this thread.
+    let message = unsafe { CStr::from_ptr(sys::mdb_strerror(code)) }.to_string_lossy().into_owned();
+    Err(SystemError::Tree { action, path: path.into(), message, code })
+}

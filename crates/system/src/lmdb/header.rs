@@ -1,0 +1,56 @@
+//! The two first pages of a file of LMDB, each of which names a transaction and where its trees begin. Read as plain bytes:
+//! LMDB has no checksums, so whoever keeps one elsewhere can tell whether they are what was written.
+
+use crate::error::SystemError;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+const MAGIC: u32 = 0xbeef_c0de;
+/// Sixteen bytes come before the header in its page.
+const PAGE_HEADER: usize = 16;
+/// Where in the page the size of pages and the transaction's number are, and where the header ends.
+const PAGE_BYTES_AT: usize = PAGE_HEADER + 24;
+const NUMBER_AT: usize = PAGE_HEADER + 128;
+const END: usize = NUMBER_AT + 8;
+
+/// What one of the two pages says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Header {
+    /// The number of the transaction.
+    pub number: u64,
+    pub page_bytes: u32,
+    /// All of it, for a checksum.
+    pub bytes: Vec<u8>,
+}
+
+/// Both headers, in their order in the file.
+pub fn read_headers(path: &Path) -> Result<[Header; 2], SystemError> {
+    let file = File::open(path).map_err(SystemError::file("open", path))?;
+    let first = read_header(&file, path, 0)?;
+    let second = read_header(&file, path, u64::from(first.page_bytes))?;
+    Ok([first, second])
+}
+
+fn read_header(file: &File, path: &Path, offset: u64) -> Result<Header, SystemError> {
+    let broken = |reason| SystemError::NoImage { path: path.into(), reason };
+    let mut bytes = vec![0; END];
+    file.read_exact_at(&mut bytes, offset).map_err(|error| match error.kind() {
+        io::ErrorKind::UnexpectedEof => broken("it is too short"),
+        _ => SystemError::file("read", path)(error),
+    })?;
+    if u32_at(&bytes, PAGE_HEADER) != MAGIC {
+        return Err(broken("its header is damaged"));
+    }
+    let page_bytes = u32_at(&bytes, PAGE_BYTES_AT);
+    if !page_bytes.is_power_of_two() || !(512..=65536).contains(&page_bytes) {
+        return Err(broken("its header is damaged"));
+    }
+    let number = u64::from(u32_at(&bytes, NUMBER_AT)) | u64::from(u32_at(&bytes, NUMBER_AT + 4)) << 32;
+    Ok(Header { number, page_bytes, bytes })
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}

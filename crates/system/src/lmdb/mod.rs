@@ -1,0 +1,19 @@
+//! LMDB, as much of it as the image needs: one file, a few tables, one writer, snapshots for readers.
+//!
+//! - `environment`: opening and closing, size, copy; `transaction`: snapshots and writes; `cursor`: walking a table
+//! - `header`: the two pages that say what the file holds, read without trusting them
+//!
+//! **No flush happens here.** LMDB is opened without its own, and a committed transaction is in the kernel's hands only.
+//! Whoever commits flushes, and remembers elsewhere up to which transaction that was done; on opening, a transaction that
+//! was not flushed is left out with `Snapshot::Previous`. So the write-back can be paced, and what a crash may leave
+//! behind is known exactly: any mixture of old and new sectors of one transaction.
+
+mod cursor;
+mod environment;
+mod header;
+mod transaction;
+
+pub use cursor::Cursor;
+pub use environment::{Access, Environment, Options, Snapshot, Table};
+pub use header::{Header, read_headers};
+pub use transaction::{ReadTransaction, WriteTransaction};
