@@ -16,6 +16,8 @@ const MESSAGE_CHARACTERS: usize = 4_000;
 /// A name in the stack is shown up to here.
 const NAME_CHARACTERS: usize = 30;
 
+pub const CANNOT_WRITE: &str = "cannot write to standard output";
+
 /// Writes a failure to standard error, after all that the program has written.
 pub fn show(session: &mut Session, failure: &Failure, color: Color) {
     session.output.flush();
@@ -54,7 +56,7 @@ pub fn render(session: &mut Session, failure: &Failure, is_colored: bool) -> Str
             let hint = Some("--timeout TIME allows more".to_string());
             page.halted(format!("timed out after {} s", timeout.as_secs_f64()), hint)
         }
-        Failure::OutputFailed(error) => page.plain(format!("cannot write to standard output: {error}"), None),
+        Failure::OutputFailed(error) => page.plain(format!("{CANNOT_WRITE}: {error}"), None),
     }
 }
 

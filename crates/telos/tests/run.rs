@@ -142,6 +142,26 @@ fn the_same_fuel_stops_at_the_same_message() {
     assert_eq!(first, run());
 }
 
+/// The standard library replaces a closed output by /dev/null: what was printed was lost, and all seemed well.
+#[test]
+fn output_that_was_closed_is_an_error_for_who_prints() {
+    let shell = |line: &str| {
+        let line = line.replace("telos", env!("CARGO_BIN_EXE_telos"));
+        std::process::Command::new("sh").args(["-c", &line]).output().unwrap()
+    };
+    for line in
+        ["telos eval '1 println' >&-", "telos eval 1 >&-", "telos eval --json 1 >&-", "telos completions bash >&-"]
+    {
+        let ended = shell(line);
+        let errors = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(1), "{line}: {errors}");
+        assert!(errors.contains("cannot write to standard output: it is closed"), "{line}: {errors}");
+    }
+    for line in ["telos eval nil >&-", "telos eval '1 println' > /dev/null", "telos eval '1 println' 1<> /dev/null"] {
+        assert_eq!(shell(line).status.code(), Some(0), "{line}");
+    }
+}
+
 #[test]
 fn output_that_nobody_reads_ends_the_program_quietly() {
     let directory = tempdir().unwrap();

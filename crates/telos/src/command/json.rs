@@ -1,12 +1,12 @@
 //! Results as JSON, for other programs.
 
 use crate::hint;
-use crate::report;
-use crate::session::{Failure, Session};
+use crate::host::write_out;
+use crate::report::{self, CANNOT_WRITE};
+use crate::session::{Failure, Session, exit_code};
 use language::{Error, Halt, Trace, TraceEntry, Value};
 use object::Kind;
 use serde_json::{Map, Number, json};
-use std::io::Write;
 use std::process::ExitCode;
 
 /// Deeper lists and maps are named only: they may contain themselves.
@@ -39,9 +39,14 @@ pub fn print(mut session: Session, result: Result<Value, Failure>) -> ExitCode {
         object["unhandled"] = unhandled.iter().map(|failure| error_of(&mut session, failure)).collect();
     }
     std::mem::forget(session);
-    // A reader that has gone has no use for an error either.
-    let _ = writeln!(std::io::stdout(), "{object}");
-    ExitCode::from(code)
+    match write_out(format!("{object}\n").as_bytes()) {
+        // A reader that has gone has no use for an error either.
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            report::say(&format!("error: {CANNOT_WRITE}: {error}"));
+            ExitCode::from(exit_code::EXCEPTION)
+        }
+        _ => ExitCode::from(code),
+    }
 }
 
 /// Numbers, text, lists, maps and constants as they are; any other object as its text.

@@ -89,14 +89,22 @@ impl State {
         if self.failure.is_some() || buffer.is_empty() {
             return;
         }
-        let mut stdout = std::io::stdout().lock();
-        if let Err(error) = stdout.write_all(&buffer).and_then(|()| stdout.flush()) {
+        if let Err(error) = write_out(&buffer) {
             self.failure = Some(error);
             if let Some(interrupt) = &self.interrupt {
                 interrupt.set();
             }
         }
     }
+}
+
+/// Writes to standard output, all of it and at once. One that was closed from the beginning takes nothing.
+pub fn write_out(bytes: &[u8]) -> std::io::Result<()> {
+    if system::output::was_closed() {
+        return Err(std::io::Error::other("it is closed"));
+    }
+    let mut stdout = std::io::stdout().lock();
+    stdout.write_all(bytes).and_then(|()| stdout.flush())
 }
 
 impl Output for StandardOutput {
