@@ -29,6 +29,15 @@ Exception do(
     //doc Exception unknownTarget Returns who did not answer it.
     unknownTarget ::= nil
 
+    //doc Exception problem Returns a word for what went wrong, if there is one: argument, depth, immutable, notNumbers or noSlots.
+    problem ::= nil
+
+    //doc Exception problemMethod Returns whose problem it was: "List at", for one.
+    problemMethod ::= nil
+
+    //doc Exception problemValue Returns the value that was wrong, if there was one.
+    problemValue ::= nil
+
     //doc Exception stackMessages Returns a list of the messages under way at the time of raising, innermost first, or nil.
     stackMessages ::= nil
 
@@ -57,6 +66,12 @@ Exception do(
 
     withError := method(error, nestedException,
         self clone setError(error) setNestedException(nestedException) setCoroutine(Coroutine currentCoroutine)
+    )
+
+    // For methods in Io that lack all of their arguments.
+    raiseMissing := method(name,
+        missing := self withError("'" .. name .. "' needs at least 1 argument, got 0", nil)
+        missing setProblem("argument") setProblemMethod(name) rawRaise
     )
 
     //doc Exception catch(exceptionProto, expression) If the receiver is of that kind, evaluates the expression and returns nil; otherwise returns the exception, for the next catch or pass.
@@ -197,7 +212,7 @@ Error do(
 
     //doc Error ifError(name, expression) Evaluates the expression in the sender, with the error in the slot name if one is given. Returns self.
     ifError := method(
-        if(call argCount == 0, Exception raise("'ifError' needs at least 1 argument, got 0"))
+        if(call argCount == 0, Exception raiseMissing("ifError"))
         if(call argCount > 1, call sender setSlot(call argAt(0) name, self))
         call evalArgAt(call argCount - 1)
         self

@@ -14,7 +14,7 @@ Call do(
     )
 
     raiseMissing := method(
-        Exception raise("'List " .. (self message name) .. "' needs at least 1 argument, got 0")
+        Exception raiseMissing("List " .. (self message name))
     )
 )
 

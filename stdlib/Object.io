@@ -174,7 +174,7 @@ Object do(
 
     //doc Object addTrait(anObject, renames) Copies the slots of anObject into the receiver. A slot that the receiver has already must have a new name in the Map renames.
     addTrait := method(trait, renames,
-        if(call argCount == 0, Exception raise("'addTrait' needs at least 1 argument, got 0"))
+        if(call argCount == 0, Exception raiseMissing("addTrait"))
         if(renames isNil, renames = Map clone)
         getSlot("trait") foreachSlot(name, value,
             if(getSlot("self") hasLocalSlot(name),

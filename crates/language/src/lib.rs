@@ -61,6 +61,7 @@
 //! - `message`, `block`: trees and code as objects
 //! - `code`: the same as register instructions, a disposable cache
 //! - `machine`: frames, evaluation, unwinding, coroutines; `signal`: what ends an evaluation other than by a value
+//! - `problem`: words for what went wrong
 //! - `primitives`: what Io cannot say in Io; `library`: what it can
 //! - `vm`, `embed`, `exchange`, `inspect`, `limits`, `host`: the embedder's side
 
@@ -82,6 +83,7 @@ mod message;
 mod names;
 mod operator_table;
 mod primitives;
+pub mod problem;
 mod protos;
 mod signal;
 pub mod syntax;

@@ -4,18 +4,16 @@ use crate::documentation;
 use crate::habit;
 use crate::session::Session;
 use language::syntax::OperatorTable;
-use language::{Exception, Value, Vm};
+use language::{Exception, Value, Vm, problem};
 
 /// Longer names are nobody's typing error: they are data that was taken for code.
 const NAME_CHARACTERS_MAX: usize = 64;
 
 /// A line of help for an exception, if there is one that helps.
 pub fn for_exception(session: &mut Session, exception: &Exception) -> Option<String> {
-    let message = exception.message.as_str();
     withheld(&mut session.vm, exception)
         .or_else(|| missing_slot(&mut session.vm, exception))
-        .or_else(|| misused(message, exception.trace.entries.first().map_or("", |entry| &entry.name)))
-        .or_else(|| signature(message))
+        .or_else(|| problem(&mut session.vm, exception))
         .or_else(|| missing_brackets(session, exception))
         .or_else(|| glued(session, exception))
         .or_else(|| missing_argument(&mut session.vm, exception))
@@ -72,33 +70,31 @@ fn missing_slot(vm: &mut Vm, exception: &Exception) -> Option<String> {
         .or_else(|| Some(format!("\"{name} := …\" makes the slot, \"=\" only changes one that is there")))
 }
 
-/// Mistakes that other languages teach, known by the words of the exception.
-fn misused(message: &str, sent: &str) -> Option<String> {
-    if message.starts_with("calls nested too deeply") {
-        return Some("does the recursion end? --depth N allows more".to_string());
-    }
-    if message == "operation not valid on non-number encodings" {
-        return Some(match sent {
-            "*" => "text is repeated with \"a\" repeated(3)".to_string(),
+/// What to do about a problem that the exception itself names.
+fn problem(vm: &mut Vm, exception: &Exception) -> Option<String> {
+    let method = text_in(vm, exception, "problemMethod").unwrap_or_default();
+    match text_in(vm, exception, "problem")?.as_str() {
+        problem::DEPTH => Some("does the recursion end? --depth N allows more".to_string()),
+        problem::NOT_NUMBERS => Some(match exception.trace.entries.first().map(|entry| entry.name.as_str()) {
+            Some("*") => "text is repeated with \"a\" repeated(3)".to_string(),
             _ => "text is joined with \"..\": \"a\" .. 1".to_string(),
-        });
+        }),
+        problem::NO_SLOTS => Some("an expression ends with its line or with \";\": x := 1; y := 2".to_string()),
+        problem::IMMUTABLE => Some(format!("\"text\" asMutable {method} works on a copy that can be changed")),
+        problem::ARGUMENT => {
+            let is_text = text_in(vm, exception, "problemValue").is_some();
+            match method == "Number +" && is_text {
+                true => Some("\"..\" joins text, and \"1\" asNumber makes a number of it".to_string()),
+                false => signature(&method),
+            }
+        }
+        _ => None,
     }
-    if message.contains("cannot give a plain Number slots") {
-        return Some("an expression ends with its line or with \";\": x := 1; y := 2".to_string());
-    }
-    if message.starts_with("argument 1 of 'Number +'") && message.ends_with("not a Sequence") {
-        return Some("\"..\" joins text, and \"1\" asNumber makes a number of it".to_string());
-    }
-    let (name, _) = message.strip_prefix('\'')?.split_once("' cannot be called on an immutable Sequence")?;
-    let name = name.rsplit(' ').next().unwrap_or(name);
-    Some(format!("\"text\" asMutable {name} works on a copy that can be changed"))
 }
 
-/// How a primitive is used whose arguments were wrong or missing.
-fn signature(message: &str) -> Option<String> {
-    let is_argument = message.contains(" needs at least ") || message.starts_with("argument ");
-    let name = message.split('\'').nth(1).filter(|_| is_argument)?;
-    let (prototype, slot) = name.split_once(' ').unwrap_or(("Object", name));
+/// How a method of the library is used whose arguments were wrong or missing.
+fn signature(method: &str) -> Option<String> {
+    let (prototype, slot) = method.split_once(' ').unwrap_or(("Object", method));
     let entry = documentation::find(prototype, slot)?;
     Some(format!("{}: {}", entry.signature(), entry.sentence()))
 }

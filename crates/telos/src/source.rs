@@ -10,7 +10,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Instant;
 
-/// Messages take some thirty times the room of their text: more than this is no program.
+/// Messages take some fifty times the room of their text: more than this is no program.
 const SIZE_LIMIT_BYTES: usize = 64 << 20;
 const CHUNK_BYTES: usize = 64 * 1024;
 

@@ -458,6 +458,7 @@ impl Vm {
     #[cold]
     pub(crate) fn raise_too_deep(&mut self) -> Signal {
         let limit = self.limits.depth;
-        self.raise(format!("calls nested too deeply: the depth limit is {limit}"))
+        let text = format!("calls nested too deeply: the depth limit is {limit}");
+        self.raise_problem(text, crate::problem::DEPTH, "")
     }
 }

@@ -3,6 +3,7 @@
 use super::sequence::pay;
 use crate::block::Activation;
 use crate::message;
+use crate::problem;
 use crate::signal::Signal;
 use crate::vm::Vm;
 use object::sequence::Sequence;
@@ -129,7 +130,8 @@ impl Args {
             return self.missing(vm, index, self.count);
         }
         let (name, given) = (self.full_name(vm), vm.described(self.value(vm, index)));
-        vm.raise(format!("argument {} of '{name}' must be a {wanted}, not {given}", index + 1))
+        let text = format!("argument {} of '{name}' must be a {wanted}, not {given}", index + 1);
+        vm.raise_problem_of(text, problem::ARGUMENT, &name, self.value(vm, index))
     }
 
     /// The exception for an argument that is not there.
@@ -137,7 +139,8 @@ impl Args {
     fn missing(&self, vm: &mut Vm, index: usize, given: usize) -> Signal {
         let (name, count) = (self.full_name(vm), index + 1);
         let plural = if count == 1 { "" } else { "s" };
-        vm.raise(format!("'{name}' needs at least {count} argument{plural}, got {given}"))
+        let text = format!("'{name}' needs at least {count} argument{plural}, got {given}");
+        vm.raise_problem(text, problem::ARGUMENT, &name)
     }
 
     /// `List append`; what every object can do has no prototype in front.

@@ -1,6 +1,6 @@
 //! Iteration over numbers, lists, maps, sequences and slots: one state machine for all of them.
 
-use super::{Args, LAZY, Row, refuse};
+use super::{Args, LAZY, Row};
 use crate::machine::frame::{Frame, Native};
 use crate::message;
 use crate::signal::{Outcome, Signal};
@@ -57,12 +57,7 @@ const KEYS: usize = 2;
 
 /// foreach(index, value, body), foreach(value, body), foreach(message)
 fn begin_foreach(vm: &mut Vm, args: Args, backwards: bool) -> Outcome {
-    if args.message_count(vm) == 0 {
-        return Err(refuse(vm, &args, "needs at least 1 argument: foreach(index, value, message)"));
-    }
-    if backwards && args.message_count(vm) == 1 {
-        return Err(refuse(vm, &args, "needs at least 2 arguments: reverseForeach(index, value, message)"));
-    }
+    args.argument(vm, backwards as usize)?;
     let is_list = args.target.as_handle().is_some_and(|handle| vm.heap.list(handle).is_some());
     if !backwards && is_list && matches!(args.message_count(vm), 2 | 3) && vm.push_loop(&args, "foreach") {
         return Err(Signal::Entered);
@@ -76,9 +71,7 @@ fn begin_foreach(vm: &mut Vm, args: Args, backwards: bool) -> Outcome {
 
 /// foreachSlot(name, value, body): by name in order.
 pub fn begin_foreach_slot(vm: &mut Vm, args: Args) -> Outcome {
-    if args.message_count(vm) == 0 {
-        return Err(refuse(vm, &args, "needs at least 1 argument: foreachSlot(name, value, message)"));
-    }
+    args.argument(vm, 0)?;
     let mut names = args.target.as_handle().map(|handle| super::slots::own_names(vm, handle)).unwrap_or_default();
     vm.charge(names.len())?;
     names.sort_by(|&left, &right| vm.heap.symbol_text(left).cmp(&vm.heap.symbol_text(right)));

@@ -3,6 +3,7 @@
 use super::{ALL, Args, LAZY, NONE, ONE, Role, Row, TWO, refuse};
 use crate::machine::scopes::Scopes;
 use crate::message;
+use crate::problem;
 use crate::signal::{Outcome, Signal};
 use crate::vm::Vm;
 use object::{Handle, Kind, Symbol, Value, flag};
@@ -60,7 +61,11 @@ fn owner(vm: &mut Vm, args: &Args) -> Result<Handle, Signal> {
     match args.target.as_handle() {
         Some(handle) if !vm.heap.object(handle).has(flag::SYMBOL) => Ok(handle),
         Some(_) => Err(refuse(vm, args, "cannot give an immutable Sequence slots of its own; use asMutable first")),
-        None => Err(refuse(vm, args, "cannot give a plain Number slots of its own; clone Number first")),
+        None => {
+            let name = args.name(vm);
+            let text = format!("'{name}' cannot give a plain Number slots of its own; clone Number first");
+            Err(vm.raise_problem(text, problem::NO_SLOTS, &name))
+        }
     }
 }
 

@@ -21,7 +21,8 @@ mod vector;
 pub(super) use interpolate::step_interpolate;
 pub(super) use join::step_ask_texts;
 
-use super::{Args, refuse};
+use super::Args;
+use crate::problem;
 use crate::signal::{Outcome, Signal};
 use crate::vm::Vm;
 use object::sequence::{SIZE_LIMIT_BYTES, Sequence, SequenceError};
@@ -56,7 +57,7 @@ pub(super) fn pay(vm: &mut Vm, bytes: usize) -> Result<(), Signal> {
 fn room(vm: &mut Vm, held_bytes: usize, more_bytes: usize) -> Result<(), Signal> {
     let bytes = held_bytes.saturating_add(more_bytes);
     if bytes > SIZE_LIMIT_BYTES {
-        return Err(vm.raise(SequenceError::TooLarge { bytes, limit: SIZE_LIMIT_BYTES }.to_string()));
+        return Err(raise(vm, SequenceError::TooLarge { bytes, limit: SIZE_LIMIT_BYTES }));
     }
     vm.reserve(more_bytes)
 }
@@ -87,7 +88,9 @@ fn data(vm: &Vm, handle: Handle) -> &Sequence {
 fn mutable(vm: &mut Vm, args: &Args) -> Result<Handle, Signal> {
     let handle = receiver(vm, args)?;
     if vm.heap.object(handle).has(flag::SYMBOL) {
-        return Err(refuse(vm, args, "cannot be called on an immutable Sequence"));
+        let name = args.name(vm);
+        let text = format!("'{name}' cannot be called on an immutable Sequence");
+        return Err(vm.raise_problem(text, problem::IMMUTABLE, &name));
     }
     Ok(handle)
 }
@@ -106,7 +109,8 @@ fn count(vm: &mut Vm, args: &Args, index: usize) -> Result<usize, Signal> {
         Ok(count) => Ok(count),
         Err(_) => {
             let name = args.full_name(vm);
-            Err(vm.raise(format!("argument {} of '{name}' must not be negative, but is {number}", index + 1)))
+            let text = format!("argument {} of '{name}' must not be negative, but is {number}", index + 1);
+            Err(vm.raise_problem_of(text, problem::ARGUMENT, &name, args.value(vm, index)))
         }
     }
 }
@@ -118,7 +122,15 @@ fn optional_integer(vm: &mut Vm, args: &Args, index: usize) -> Result<Option<i64
 
 /// The exception for what the data type refused to do.
 fn unwrap<T>(vm: &mut Vm, result: Result<T, SequenceError>) -> Result<T, Signal> {
-    result.map_err(|error| vm.raise(error.to_string()))
+    result.map_err(|error| raise(vm, error))
+}
+
+#[cold]
+fn raise(vm: &mut Vm, error: SequenceError) -> Signal {
+    match error {
+        SequenceError::NotNumberEncoding => vm.raise_problem(error.to_string(), problem::NOT_NUMBERS, "Sequence"),
+        _ => vm.raise(error.to_string()),
+    }
 }
 
 /// A new sequence that is a symbol if the receiver is one.

@@ -1,7 +1,7 @@
 //! Sequences as vectors of numbers: arithmetic with numbers and other vectors, functions of every item, sums.
 
 use super::super::{ALL, Args, NONE, ONE, Row};
-use super::{change, change_with, changed, data, mutable, other, own, pay, read, read_with, size_of, unwrap};
+use super::{change, change_with, changed, data, mutable, other, own, pay, raise, read, read_with, size_of, unwrap};
 use crate::signal::{Outcome, Signal};
 use crate::vm::Vm;
 use object::sequence::{Encoding, Operand, Operator, Sequence, SequenceError, UnaryFunction};
@@ -86,7 +86,7 @@ fn numeric(vm: &mut Vm, args: &Args) -> Result<Handle, Signal> {
     let handle = mutable(vm, args)?;
     match data(vm, handle).encoding() {
         Encoding::Number => Ok(handle),
-        _ => Err(vm.raise(SequenceError::NotNumberEncoding.to_string())),
+        _ => Err(raise(vm, SequenceError::NotNumberEncoding)),
     }
 }
 
@@ -110,7 +110,7 @@ fn applied(vm: &mut Vm, args: Args, operator: Operator) -> Outcome {
     vm.reserve(bytes)?;
     pay(vm, bytes)?;
     if own(vm, &args)?.encoding() != Encoding::Number {
-        return Err(vm.raise(SequenceError::NotNumberEncoding.to_string()));
+        return Err(raise(vm, SequenceError::NotNumberEncoding));
     }
     let result = match right(vm, &args)? {
         Right::Number(number) => own(vm, &args)?.applied(operator, Operand::Number(number)),
