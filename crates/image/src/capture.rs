@@ -20,6 +20,24 @@ pub trait Language {
     fn restore(&self, name: &str, values: &[Value]) -> Result<Box<dyn Foreign>, String>;
 }
 
+impl<L: Language + ?Sized> Language for std::rc::Rc<L> {
+    fn primitive_name(&self, index: u32) -> Option<&str> {
+        (**self).primitive_name(index)
+    }
+
+    fn primitive_index(&self, name: &str) -> u32 {
+        (**self).primitive_index(name)
+    }
+
+    fn save(&self, foreign: &dyn Foreign) -> Option<(&'static str, Vec<Value>)> {
+        (**self).save(foreign)
+    }
+
+    fn restore(&self, name: &str, values: &[Value]) -> Result<Box<dyn Foreign>, String> {
+        (**self).restore(name, values)
+    }
+}
+
 pub struct Capture<'h> {
     pub heap: &'h Heap,
     pub identities: &'h Identities,
