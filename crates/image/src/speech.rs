@@ -3,7 +3,7 @@
 
 use crate::capture::Language;
 use language::Vm;
-use object::{Foreign, Value};
+use object::{Data, Value};
 use rustc_hash::FxHashMap;
 
 pub struct Io {
@@ -28,11 +28,7 @@ impl Language for Io {
         self.indexes.get(name).copied().unwrap_or(0)
     }
 
-    fn save(&self, foreign: &dyn Foreign) -> Option<(&'static str, Vec<Value>)> {
-        language::save(foreign)
-    }
-
-    fn restore(&self, name: &str, values: &[Value]) -> Result<Box<dyn Foreign>, String> {
-        language::restore(name, values)
+    fn restore(&self, name: &str, values: &[Value]) -> Result<Data, String> {
+        Vm::restore_foreign(name, values).map_err(|damage| damage.to_string())
     }
 }

@@ -12,6 +12,7 @@ use crate::code::Units;
 use crate::machine::frame::Stack;
 use crate::names::Names;
 use crate::operator_table::Operators;
+use crate::primitives::Primitive;
 use crate::protos::Protos;
 use crate::vm::Vm;
 use object::{Data, Handle, Heap, Kind, Loader, Value};
@@ -59,6 +60,12 @@ impl Vm {
         self.heap.set_protos(constants, CONSTANTS.to_vec());
         let name = self.heap.intern("constants");
         self.heap.set_slot(root, name, Value::object(constants));
+    }
+
+    /// What each primitive is called in a file, in the order of their numbers.
+    pub fn primitive_names(&self) -> Vec<String> {
+        let name = |primitive: &Primitive| format!("{}.{}", primitive.owner, self.heap.symbol_text(primitive.name));
+        self.primitives.iter().map(name).collect()
     }
 
     /// The object that leads to everything else.

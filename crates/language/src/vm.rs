@@ -34,6 +34,8 @@ pub struct Vm {
     pub(crate) host: Host,
     pub(crate) units: Units,
     pub(crate) regexes: primitives::RegexCache,
+    /// On: stacks are saved and restored whenever they are suspended. For tests of just that.
+    pub(crate) saves_stacks: bool,
     /// Where the last program was that did not come to its end.
     pub(crate) halted_at: Trace,
 }
@@ -76,6 +78,7 @@ impl Vm {
             host,
             units: Units::default(),
             regexes: primitives::RegexCache::default(),
+            saves_stacks: false,
             halted_at: Trace::default(),
         };
         primitives::install(&mut vm);
