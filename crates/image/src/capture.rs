@@ -7,7 +7,7 @@
 use crate::form::{Flags, kind_number, symbol_text};
 use crate::identity::Identities;
 use object::change::{ActorId, Body, ChangeId, Creation, Datum, Field, ObjectId, Operation, Run, Text};
-use object::{Data, Foreign, Handle, Heap, Symbol, Value, flag};
+use object::{Data, Handle, Heap, Symbol, Value, flag};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -15,9 +15,22 @@ use std::sync::Arc;
 pub trait Language {
     fn primitive_name(&self, index: u32) -> Option<&str>;
     fn primitive_index(&self, name: &str) -> u32;
-    /// Foreign data as values, behind the name of what it is; none for what belongs to the host, and is lost.
-    fn save(&self, foreign: &dyn Foreign) -> Option<(&'static str, Vec<Value>)>;
-    fn restore(&self, name: &str, values: &[Value]) -> Result<Box<dyn Foreign>, String>;
+    /// What `Foreign::save` made of foreign data, as data again.
+    fn restore(&self, name: &str, values: &[Value]) -> Result<Data, String>;
+}
+
+impl<L: Language + ?Sized> Language for std::rc::Rc<L> {
+    fn primitive_name(&self, index: u32) -> Option<&str> {
+        (**self).primitive_name(index)
+    }
+
+    fn primitive_index(&self, name: &str) -> u32 {
+        (**self).primitive_index(name)
+    }
+
+    fn restore(&self, name: &str, values: &[Value]) -> Result<Data, String> {
+        (**self).restore(name, values)
+    }
 }
 
 pub struct Capture<'h> {
@@ -190,7 +203,7 @@ impl<'h> Capture<'h> {
                 Datum::text(name.expect("every primitive has a name"))
             }
             Data::Weak(target) => self.link(*target),
-            Data::Foreign(foreign) => match self.language.save(&***foreign) {
+            Data::Foreign(foreign) => match foreign.save() {
                 Some((name, values)) => {
                     let name = Datum::bytes(name.as_bytes());
                     Datum::record([name].into_iter().chain(values.iter().map(|&value| self.datum(value))))

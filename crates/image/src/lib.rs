@@ -1,17 +1,24 @@
 //! The living image: a program whose objects outlive the process, one transaction at a time.
 //!
-//! - `form`, `identity`: how values are written, and who is who, in memory and at rest
-//! - `capture`, `difference`: from the heap to records, of what is new and of what changed; `load`: back again
-//! - `commit`: all that a transaction did, as one batch of changes
+//! - `image`: a machine on a store; what a message did is committed whole, or taken back
+//! - `form`, `identity`: how values are written, and who is who, in memory and at rest; `speech`: what only Io knows
+//! - `capture`, `difference`, `commit`: from the heap to records, of what is new and of what changed, as one batch
+//! - `load`, `evict`: from records to the heap, at first touch, and out again
 
 mod capture;
 mod commit;
 mod difference;
+mod error;
+mod evict;
 mod form;
 mod identity;
+mod image;
 mod load;
+mod speech;
 
 pub use capture::Language;
 pub use commit::{Commitment, commitment};
+pub use error::ImageError;
 pub use identity::Identities;
+pub use image::{Cause, Embedder, Image, Options};
 pub use load::{Records, StoreLoader};

@@ -110,7 +110,7 @@ impl Filling<'_> {
             (_, Body::Data(Datum::Record(fields))) => match &**fields {
                 [Datum::Bytes(name), values @ ..] => {
                     let values: Vec<Value> = self.values(values)?;
-                    Data::Foreign(Box::new(self.language.restore(&String::from_utf8_lossy(name), &values)?))
+                    self.language.restore(&String::from_utf8_lossy(name), &values)?
                 }
                 fields => Data::Record(self.values(fields)?),
             },

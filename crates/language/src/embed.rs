@@ -113,6 +113,20 @@ impl Vm {
         }
     }
 
+    /// Makes every stack that is suspended one that comes back from a file. Must make no difference. For tests of that.
+    #[doc(hidden)]
+    pub fn set_saving_stacks(&mut self, on: bool) {
+        self.saves_stacks = on;
+    }
+
+    /// Gives a coroutine that does not run the stack that these values are. For tests of values that are none.
+    #[doc(hidden)]
+    pub fn set_stack(&mut self, coroutine: Value, values: &[Value]) -> Result<(), crate::Damage> {
+        let data = Vm::restore_foreign(crate::machine::saved::NAME, values)?;
+        self.heap.set_data(self.handle_of(coroutine), object::Kind::Coroutine, data);
+        Ok(())
+    }
+
     /// Sends a message with values for arguments, and activates what it finds.
     ///
     /// ```

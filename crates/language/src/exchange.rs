@@ -4,6 +4,8 @@
 //! notice some of them too, such as a new `+` for Number, so they are offered here instead.
 
 use crate::embed::Error;
+use crate::machine::frame::Suspended;
+use crate::machine::saved::{self, Damage};
 use crate::vm::Vm;
 use object::sequence::Sequence;
 use object::{Data, Foreign, Handle, Heap, Kind, Value, flag};
@@ -132,6 +134,15 @@ impl Vm {
         let Some(handle) = object.as_handle().filter(plain) else { return false };
         self.heap.set_data(handle, Kind::Object, data);
         true
+    }
+
+    /// What `Foreign::save` made of the data of the language's own objects, as data again. What is wrong with the values
+    /// themselves is refused here; what is wrong with the objects that they name, when a program uses it.
+    pub fn restore_foreign(name: &str, values: &[Value]) -> Result<Data, Damage> {
+        match name {
+            saved::NAME => Ok(Data::Foreign(Box::new(Box::new(Suspended::restore(values)?)))),
+            _ => Err(Damage("it is of no known kind")),
+        }
     }
 
     /// The Rust data that an object itself carries, if it is a `T`.

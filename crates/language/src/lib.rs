@@ -57,7 +57,7 @@
 //! # Inside
 //!
 //! - `syntax`: source to trees and back; `operator_table`: its operators as a program sees and changes them
-//! - `names`, `protos`: the symbols and prototypes that the machine itself knows
+//! - `names`, `protos`, `root`: the symbols and prototypes that the machine itself knows, and where it finds them again
 //! - `message`, `block`: trees and code as objects
 //! - `code`: the same as register instructions, a disposable cache
 //! - `machine`: frames, evaluation, unwinding, coroutines; `signal`: what ends an evaluation other than by a value
@@ -85,6 +85,7 @@ mod operator_table;
 mod primitives;
 pub mod problem;
 mod protos;
+mod root;
 mod signal;
 pub mod syntax;
 mod vm;
@@ -94,8 +95,9 @@ pub use host::{Host, Output, Zone, ZoneAt};
 pub use inspect::Unknown;
 pub use library::{documentation, sources as library_sources};
 pub use limits::{Interrupt, Limits};
+pub use machine::saved::Damage;
 pub use object::sequence::Sequence;
-pub use object::{Foreign, Handle, Heap, Kind, Value};
+pub use object::{Data, Foreign, Handle, Heap, Kind, Value};
 pub use primitives::{ALL, Args, Eagerness, Function, LAZY, NONE, ONE, THREE, TWO};
 pub use signal::{Halt, Outcome, Signal, Stop};
 pub use vm::Vm;

@@ -14,6 +14,16 @@ macro_rules! protos {
             pub fn trace(&self, visit: &mut dyn FnMut(Value)) {
                 $(visit(Value::object(self.$field));)*
             }
+
+            /// Each with its name in the root.
+            pub fn each(&self, visit: &mut dyn FnMut(&str, Handle)) {
+                $(visit(stringify!($field), self.$field);)*
+            }
+
+            /// From what `each` told.
+            pub fn found(find: &mut dyn FnMut(&str) -> Option<Handle>) -> Option<Protos> {
+                Some(Protos { $($field: find(stringify!($field))?,)* })
+            }
         }
     };
 }

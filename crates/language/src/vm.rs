@@ -10,6 +10,7 @@ use crate::names::Names;
 use crate::operator_table::{self, Operators};
 use crate::primitives::{self, Primitive};
 use crate::protos::Protos;
+use crate::root::Root;
 use crate::signal::Signal;
 use crate::{library, message};
 use object::sequence::Sequence;
@@ -24,6 +25,7 @@ pub struct Vm {
     pub(crate) stack: Stack,
     pub(crate) current: Handle,
     pub(crate) main: Handle,
+    pub(crate) root: Root,
     pub(crate) tank: Tank,
     pub(crate) limits: Limits,
     pub(crate) interrupt: Interrupt,
@@ -32,6 +34,8 @@ pub struct Vm {
     pub(crate) host: Host,
     pub(crate) units: Units,
     pub(crate) regexes: primitives::RegexCache,
+    /// On: stacks are saved and restored whenever they are suspended. For tests of just that.
+    pub(crate) saves_stacks: bool,
     /// Where the last program was that did not come to its end.
     pub(crate) halted_at: Trace,
 }
@@ -50,12 +54,13 @@ impl Vm {
         vm
     }
 
-    /// A machine with the primitives only.
-    pub(crate) fn bare(host: Host) -> Vm {
+    /// A machine with the primitives only, to be put `onto` a heap that has the rest.
+    pub fn bare(host: Host) -> Vm {
         let mut heap = Heap::new();
         let names = Names::new(&mut heap);
         let protos = Protos::new(&mut heap, &names);
         let main = heap.allocate_foreign(protos.coroutine, Kind::Coroutine, Suspended::default());
+        let root = Root::new(&mut heap, protos.list);
         let mut vm = Vm {
             heap,
             names,
@@ -64,6 +69,7 @@ impl Vm {
             stack: Stack::default(),
             current: main,
             main,
+            root,
             tank: Tank::new(None),
             limits: Limits::default(),
             interrupt: Interrupt::default(),
@@ -72,10 +78,12 @@ impl Vm {
             host,
             units: Units::default(),
             regexes: primitives::RegexCache::default(),
+            saves_stacks: false,
             halted_at: Trace::default(),
         };
         primitives::install(&mut vm);
         operator_table::install(&mut vm);
+        vm.fill_root();
         vm
     }
 
@@ -162,7 +170,7 @@ impl Vm {
         self.drop_idle_units();
         self.regexes.clear();
         self.stack.values.forget_rest();
-        let Vm { heap, names, protos, primitives, stack, retained, operators, current, main, units, .. } = self;
+        let Vm { heap, names, protos, primitives, stack, retained, operators, current, main, root, units, .. } = self;
         let collected = heap.collect(|visit| {
             names.trace(visit);
             protos.trace(visit);
@@ -172,6 +180,7 @@ impl Vm {
             retained.iter().for_each(|&value| visit(value));
             visit(Value::object(*current));
             visit(Value::object(*main));
+            root.trace(visit);
             units.trace(visit);
         });
         if collected.shapes_freed {

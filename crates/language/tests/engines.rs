@@ -10,7 +10,7 @@ use compare::{BOUNDS, Bounds, Engine, Machine, compare_on, difference, run};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const ENGINES: &[Engine] = &[Engine::Code, Engine::Leaving(1), Engine::Leaving(7), Engine::Leaving(97)];
+const ENGINES: &[Engine] = &[Engine::Code, Engine::Leaving(1), Engine::Leaving(7), Engine::Leaving(97), Engine::Saving];
 
 /// Plenty of everything.
 const GENEROUS: Bounds = Bounds { fuel: 1 << 40, memory_bytes: 1 << 40, depth: 5_000 };

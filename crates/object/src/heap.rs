@@ -227,6 +227,11 @@ impl Heap {
         }
     }
 
+    /// Handles below this have been used.
+    pub fn table_len(&self) -> u32 {
+        self.objects.len() as u32
+    }
+
     /// How many objects are alive or not yet collected.
     pub fn object_count(&self) -> usize {
         self.objects.len() - self.free.len()

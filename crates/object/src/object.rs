@@ -69,6 +69,12 @@ pub trait Foreign: Any {
     fn copied(&self) -> Option<Box<dyn Foreign>> {
         None
     }
+    /// What a file calls it, and all of it as plain values, for data that can outlive its process. Data without this is
+    /// derived and made again when it is needed, or the host's, such as an open file: the object comes back without it,
+    /// and whoever needs it says so.
+    fn save(&self) -> Option<(&'static str, Vec<Value>)> {
+        None
+    }
     fn as_any(&self) -> &dyn Any;
     fn as_any_mut(&mut self) -> &mut dyn Any;
 }

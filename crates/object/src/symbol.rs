@@ -65,6 +65,7 @@ pub(crate) fn normal(mut sequence: Sequence) -> Sequence {
 impl Heap {
     /// Symbols made from now on have this shape: a clone of the Sequence proto.
     pub fn set_symbol_shape(&mut self, shape: ShapeId) {
+        self.settle();
         self.symbols.shape = Some(shape);
         for entry in &self.symbols.table {
             self.objects[entry.symbol.0 as usize].shape = shape;

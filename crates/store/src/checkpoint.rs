@@ -42,7 +42,7 @@ impl Checkpoint<'_> {
         let (first, applied) = (first.number, last.end);
         let state = self.write(&commits, |state| state.next_actor = next_actor.max(state.next_actor))?;
         debug_assert_eq!(state.number, first + commits.len() as u64 - 1);
-        self.pace.flush(self.image)?;
+        self.pace.flush()?;
         let (image_number, image_checksum) = self.image.stamp()?;
         self.journal.relabel(|label| {
             label.applied = applied;

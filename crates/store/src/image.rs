@@ -8,7 +8,7 @@ use crate::state::{self, State};
 use object::change::{Creation, ObjectId, decode_stored};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use system::lmdb::{Access, Environment, Options, ReadTransaction, Snapshot, Table, read_headers};
+use system::lmdb::{Access, Environment, Options, ReadTransaction, Snapshot, Table, discard_newest, read_headers};
 
 const TABLES: u32 = 8;
 /// Snapshots at the same time, of all processes; pins of forks among them.
@@ -37,7 +37,11 @@ impl Image {
     }
 
     pub fn open(path: &Path, access: Access, map_bytes: usize, label: &Label) -> Result<Image, StoreError> {
-        let snapshot = flushed_snapshot(path, label)?;
+        let mut snapshot = flushed_snapshot(path, label)?;
+        if access == Access::Write && snapshot == Snapshot::Previous {
+            discard_newest(path)?;
+            snapshot = Snapshot::Newest;
+        }
         let image = Image::open_with(path, access, snapshot, map_bytes)?;
         let state = image.state(&image.environment.read()?)?;
         if state.store != label.store {

@@ -319,6 +319,10 @@ impl Inside {
         self.end
     }
 
+    pub const fn written(&self) -> u64 {
+        self.written
+    }
+
     /// The first cause is the one that counts.
     fn fail(&mut self, error: &StoreError) {
         if self.failure.is_none() {

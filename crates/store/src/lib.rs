@@ -6,13 +6,15 @@
 //! - `log`, `label`, `ring`, `frame`: the log file, from the whole to the byte; `recover`: reading its tail after a crash
 //! - `image`, `state`: the tables and what the image knows about itself; `reader`: an object as it is now
 //! - `checkpoint`, `background`, `pace`: from log to image, on a thread of its own, without getting in the way
-//! - `history`: commits, newest first
+//! - `history`: commits, newest first; `backup`: a copy while it runs; `check`: looks at everything
 //!
 //! **The promise.** What `wait` acknowledged is there after any crash; what was under way is there whole or not at all.
 //! Damage is told, never read as data. `docs/file-format.md` has every byte.
 
 mod background;
+mod backup;
 mod bytes;
+mod check;
 mod checkpoint;
 mod error;
 mod frame;
@@ -32,10 +34,11 @@ mod ring;
 mod state;
 mod store;
 
+pub use check::{Progress, Report};
 pub use error::StoreError;
 pub use history::History;
 pub use journal::Ticket;
-pub use open::{IMAGE, LOCK, LOG};
+pub use open::{Disks, IMAGE, LOCK, LOG};
 pub use options::{Checkpoints, Options};
 pub use record::{Commit, Durability, NewCommit};
 pub use store::{Status, Store};

@@ -87,6 +87,11 @@ impl Log {
         self.ring.write(position, frames).map_err(StoreError::file("write", &self.path))
     }
 
+    /// Writes what is in frames already, into a copy.
+    pub fn write_raw(&self, position: u64, bytes: &[u8]) -> Result<(), StoreError> {
+        self.ring.write(position, bytes).map_err(StoreError::file("write", &self.path))
+    }
+
     pub fn flush(&self) -> Result<(), StoreError> {
         self.ring.flush().map_err(StoreError::file("flush", &self.path))
     }

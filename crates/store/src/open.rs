@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use system::disk::{Disk, FileDisk};
-use system::file::{Hold, Lock, WriteBack, flush_directory};
+use system::file::{Hold, Lock, flush_directory};
 use system::lmdb::Access;
 
 pub const LOG: &str = "telos.wal";
@@ -46,23 +46,34 @@ impl Store {
     pub fn open(directory: &Path, options: Options) -> Result<Store, StoreError> {
         let path = log_path(directory)?;
         let lock = Lock::take(&directory.join(LOCK), Hold::Alone)?;
-        let disk = FileDisk::open(&path, true).map_err(StoreError::file("open", &path))?;
-        open_with(directory, options, Box::new(disk), lock, Access::Write)
+        let disks = Disks { log: open_disk(&path, true)?, image: open_disk(&directory.join(IMAGE), true)? };
+        open_with(directory, options, disks, lock, Access::Write)
     }
 
     /// For inspection: refuses commits, writes nothing. Several may be open at once, but none beside a writer.
     pub fn open_read_only(directory: &Path, options: Options) -> Result<Store, StoreError> {
         let path = log_path(directory)?;
         let lock = Lock::take(&directory.join(LOCK), Hold::Shared)?;
-        let disk = FileDisk::open(&path, false).map_err(StoreError::file("open", &path))?;
-        open_with(directory, options, Box::new(disk), lock, Access::ReadUnlocked)
+        let disks = Disks { log: open_disk(&path, false)?, image: open_disk(&directory.join(IMAGE), false)? };
+        open_with(directory, options, disks, lock, Access::ReadUnlocked)
     }
 
-    /// As `open`, with the log on any disk: for tests of what disks do.
-    pub fn open_on(directory: &Path, options: Options, disk: Box<dyn Disk>) -> Result<Store, StoreError> {
+    /// As `open`, on any disks: for tests of what disks do.
+    pub fn open_on(directory: &Path, options: Options, disks: Disks) -> Result<Store, StoreError> {
         let lock = Lock::take(&directory.join(LOCK), Hold::Alone)?;
-        open_with(directory, options, disk, lock, Access::Write)
+        open_with(directory, options, disks, lock, Access::Write)
     }
+}
+
+/// What the two files are reached through. The image's is only flushed: LMDB itself reads and writes the file.
+pub struct Disks {
+    pub log: Box<dyn Disk>,
+    pub image: Box<dyn Disk>,
+}
+
+fn open_disk(path: &Path, is_writable: bool) -> Result<Box<dyn Disk>, StoreError> {
+    let disk = FileDisk::open(path, is_writable).map_err(StoreError::file("open", path))?;
+    Ok(Box::new(disk))
 }
 
 fn log_path(directory: &Path) -> Result<PathBuf, StoreError> {
@@ -80,7 +91,8 @@ fn make_files(directory: &Path, options: &Options) -> Result<(), StoreError> {
     }
     let state = new_state(directory)?;
     let image = Image::create(&image_path, options.map_bytes, &state)?;
-    WriteBack::open(&image_path)?.flush()?;
+    let flushed = FileDisk::open(&image_path, true).and_then(|file| file.flush());
+    flushed.map_err(StoreError::file("flush", &image_path))?;
     let (image_number, image_checksum) = image.stamp()?;
     let label = Label {
         generation: 1,
@@ -121,11 +133,11 @@ fn new_state(directory: &Path) -> Result<State, StoreError> {
 fn open_with(
     directory: &Path,
     options: Options,
-    disk: Box<dyn Disk>,
+    disks: Disks,
     lock: Lock,
     access: Access,
 ) -> Result<Store, StoreError> {
-    let log = Log::open(disk, &directory.join(LOG))?;
+    let log = Log::open(disks.log, &directory.join(LOG))?;
     let image = Image::open(&directory.join(IMAGE), access, options.map_bytes, &log.label())?;
     let reader = Reader::new(&image)?;
     let state = image.state(&reader.lock())?;
@@ -141,7 +153,7 @@ fn open_with(
     };
     let has_thread = options.checkpoints == Checkpoints::Background;
     let most_wait = if has_thread { options.full_wait } else { Duration::ZERO };
-    let pace = if is_writable { Some(Pace::new(&image)?) } else { None };
+    let pace = is_writable.then(|| Pace::new(disks.image, image.path().into()));
     Store::start(Shared {
         directory: directory.into(),
         store: state.store,

@@ -2,9 +2,9 @@
 //! commit's flush finds more than a small piece of it in front.
 
 use crate::error::StoreError;
-use crate::image::Image;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use system::file::WriteBack;
+use system::disk::Disk;
 
 /// Windows of the file that are sent at a time.
 const PIECE_BYTES: u64 = 4 << 20;
@@ -13,20 +13,22 @@ const REST: u32 = 1;
 const REST_MOST: Duration = Duration::from_millis(5);
 
 pub struct Pace {
-    file: WriteBack,
+    file: Box<dyn Disk>,
+    path: PathBuf,
 }
 
 impl Pace {
-    pub fn new(image: &Image) -> Result<Pace, StoreError> {
-        Ok(Pace { file: WriteBack::open(image.path())? })
+    /// `file` is the image's.
+    pub fn new(file: Box<dyn Disk>, path: PathBuf) -> Pace {
+        Pace { file, path }
     }
 
     /// Called between objects.
     pub fn breathe(&self) {}
 
     /// Brings all that was handed to the kernel to the medium.
-    pub fn flush(&self, _image: &Image) -> Result<(), StoreError> {
-        let length = self.file.len()?;
+    pub fn flush(&self) -> Result<(), StoreError> {
+        let length = self.file.len().map_err(StoreError::file("look at", &self.path))?;
         let mut start = 0;
         while start < length {
             let began = Instant::now();
@@ -37,6 +39,6 @@ impl Pace {
                 std::thread::sleep((took * REST).min(REST_MOST));
             }
         }
-        Ok(self.file.flush()?)
+        self.file.flush().map_err(StoreError::file("flush", &self.path))
     }
 }

@@ -1,8 +1,10 @@
-//! A file as a log needs it. A trait, so that tests can put a disk in its place that crashes, fails or is full.
+//! A file as the store needs it. A trait, so that tests can put a disk in its place that crashes, fails or is full.
 
+use crate::file;
 use rustix::fs::{Advice, fadvise};
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
@@ -15,7 +17,12 @@ pub trait Disk: Send + Sync {
     /// Returns when all that was written before is on the medium. After an error nobody knows what is there.
     fn flush(&self) -> io::Result<()>;
     fn len(&self) -> io::Result<u64>;
-    fn set_len(&self, length: u64) -> io::Result<()>;
+
+    /// Sends what is dirty in this range and waits until the device has it. Promises nothing about a crash: that takes a
+    /// flush, which then finds less to do. Where the kernel cannot do it, nothing happens.
+    fn push(&self, range: Range<u64>) {
+        let _ = range;
+    }
 
     fn is_empty(&self) -> io::Result<bool> {
         Ok(self.len()? == 0)
@@ -64,7 +71,7 @@ impl Disk for FileDisk {
         Ok(self.0.metadata()?.len())
     }
 
-    fn set_len(&self, length: u64) -> io::Result<()> {
-        self.0.set_len(length)
+    fn push(&self, range: Range<u64>) {
+        file::push(&self.0, range);
     }
 }

@@ -6,7 +6,7 @@ use rustix::fs::{FlockOperation, flock};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Makes new names in a directory survive a crash.
 pub fn flush_directory(path: &Path) -> Result<(), SystemError> {
@@ -64,50 +64,18 @@ fn holder(file: &mut File) -> String {
     }
 }
 
-/// A file whose dirty pages are sent to the medium bit by bit, so that nobody else's flush waits behind all of them.
-pub struct WriteBack {
-    file: File,
-    path: PathBuf,
-}
-
-impl WriteBack {
-    pub fn open(path: &Path) -> Result<WriteBack, SystemError> {
-        let file = OpenOptions::new().read(true).write(true).open(path).map_err(SystemError::file("open", path))?;
-        Ok(WriteBack { file, path: path.into() })
-    }
-
-    /// Sends what is dirty in this range and waits until the device has it. Promises nothing about a crash: that takes a
-    /// flush. Where the kernel cannot do it, nothing happens.
-    pub fn push(&self, range: Range<u64>) {
-        #[cfg(target_os = "linux")]
-        push_range(&self.file, range);
-        #[cfg(not(target_os = "linux"))]
-        let _ = range;
-    }
-
-    pub fn flush(&self) -> Result<(), SystemError> {
-        self.file.sync_data().map_err(SystemError::file("flush", &self.path))
-    }
-
-    pub fn len(&self) -> Result<u64, SystemError> {
-        let length = self.file.metadata().map(|metadata| metadata.len());
-        length.map_err(SystemError::file("look at", &self.path))
-    }
-
-    pub fn is_empty(&self) -> Result<bool, SystemError> {
-        Ok(self.len()? == 0)
-    }
-}
-
-/// Errors are left to the flush, which reports them too.
+/// Sends what is dirty in a range of a file. Errors are left to the flush, which reports them too.
 #[cfg(target_os = "linux")]
-fn push_range(file: &File, range: Range<u64>) {
+pub(crate) fn push(file: &File, range: Range<u64>) {
     use std::os::fd::AsRawFd;
     let flags = libc::SYNC_FILE_RANGE_WAIT_BEFORE | libc::SYNC_FILE_RANGE_WRITE | libc::SYNC_FILE_RANGE_WAIT_AFTER;
     let (start, length) = (range.start as libc::off64_t, (range.end - range.start) as libc::off64_t);
     // SAFETY: the call takes numbers only, and the descriptor is open for as long as the file is borrowed.
     unsafe { libc::sync_file_range(file.as_raw_fd(), start, length, flags) };
 }
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn push(_file: &File, _range: Range<u64>) {}
 
 #[cfg(test)]
 mod tests {
@@ -124,17 +92,5 @@ mod tests {
         let _one = Lock::take(&path, Hold::Shared).unwrap();
         let _two = Lock::take(&path, Hold::Shared).unwrap();
         assert!(Lock::take(&path, Hold::Alone).is_err());
-    }
-
-    #[test]
-    fn pushing_back_is_allowed_anywhere() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("file");
-        std::fs::write(&path, [1; 10_000]).unwrap();
-        let file = WriteBack::open(&path).unwrap();
-        file.push(0..4096);
-        file.push(8192..1 << 30);
-        file.flush().unwrap();
-        assert_eq!(file.len().unwrap(), 10_000);
     }
 }

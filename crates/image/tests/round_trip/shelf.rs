@@ -4,7 +4,7 @@ use crate::step::{Step, Thing};
 use image::{Commitment, Identities, Language, Records, StoreLoader, commitment};
 use object::change::{ActorId, ChangeId, Creation, Draft, ObjectId, Operation, Time};
 use object::sequence::{Encoding, ItemType};
-use object::{Data, Foreign, Handle, Heap, Kind, Symbol, Value, flag, thin_vec};
+use object::{Data, Handle, Heap, Kind, Symbol, Value, flag, thin_vec};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -29,11 +29,7 @@ impl Language for Numbered {
         u32::from(name == "second")
     }
 
-    fn save(&self, _: &dyn Foreign) -> Option<(&'static str, Vec<Value>)> {
-        None
-    }
-
-    fn restore(&self, _: &str, _: &[Value]) -> Result<Box<dyn Foreign>, String> {
+    fn restore(&self, _: &str, _: &[Value]) -> Result<Data, String> {
         Err("nothing foreign was saved".into())
     }
 }

@@ -311,6 +311,7 @@ impl Vm {
     #[cold]
     pub(crate) fn meaning_changing(&mut self, handle: Handle, name: Symbol) {
         if self.has_built_ins(handle) && self.units.redefined.insert(name) {
+            self.heap.list_push(self.root.redefined, Value::object(name));
             self.discard_all_units();
         }
         self.leave_all();

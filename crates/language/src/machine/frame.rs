@@ -34,11 +34,12 @@ pub enum Phase {
     Step(u32),
 }
 
-/// Primitives that call back into the program, each a state machine in `primitives`.
+/// Primitives that call back into the program, each a state machine in `primitives`. Files know them by their numbers,
+/// so that a new one takes the next; see `saved`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 #[repr(u8)]
 pub enum Native {
-    If,
+    If = 1,
     While,
     Loop,
     For,
@@ -202,6 +203,8 @@ impl Stack {
 pub struct Suspended {
     pub stack: Option<Stack>,
     pub finished: bool,
+    /// It comes from a file, and nobody has looked yet at the objects that it names.
+    pub is_unchecked: bool,
 }
 
 impl Foreign for Suspended {
@@ -217,6 +220,10 @@ impl Foreign for Suspended {
 
     fn copied(&self) -> Option<Box<dyn Foreign>> {
         Some(Box::new(self.clone()))
+    }
+
+    fn save(&self) -> Option<(&'static str, Vec<Value>)> {
+        Some((super::saved::NAME, Suspended::save(self)))
     }
 
     fn as_any(&self) -> &dyn Any {

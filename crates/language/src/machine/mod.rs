@@ -4,12 +4,13 @@
 //! - `evaluate`: walks message chains; `scopes`: the way from locals to their `self`
 //! - `activate`: what a slot's value does when it is looked up: blocks and primitives
 //! - `unwind`: stops, exceptions and halts on their way out
-//! - `switch`: coroutines
+//! - `switch`: coroutines; `saved`: their stacks as plain values, for files
 //! - `trace`: where a program that ended was; `unhandled`: exceptions that nobody was there to catch
 
 pub mod activate;
 pub mod evaluate;
 pub mod frame;
+pub mod saved;
 pub mod scopes;
 pub mod switch;
 pub mod trace;

@@ -1,6 +1,6 @@
 //! Coroutines: leaving one stack for another. Owns where a coroutine goes when it ends.
 
-use super::frame::{Frame, Native, Stack, Suspended};
+use super::frame::{Frame, Kind as FrameKind, Native, Stack, Suspended};
 use crate::signal::{Outcome, Signal};
 use crate::vm::Vm;
 use object::{Handle, Kind, Value};
@@ -17,10 +17,14 @@ impl Vm {
         if coroutine == self.current {
             return Ok(value);
         }
+        if let Err(damage) = self.check_stack(coroutine) {
+            return Err(self.raise(damage.to_string()));
+        }
         // What is suspended must be able to outlive the code.
         self.leave_all();
         self.stack.values.compact();
         let stack = std::mem::take(&mut self.stack);
+        let stack = if self.saves_stacks { self.through_values(stack) } else { stack };
         let depth = stack.depth;
         self.heap.foreign_edit(self.current, |suspended: &mut Suspended| {
             if !suspended.finished {
@@ -124,7 +128,20 @@ impl Vm {
     }
 
     fn is_waiting(&self, coroutine: Handle) -> bool {
-        self.heap.foreign::<Suspended>(coroutine).is_some_and(|suspended| suspended.stack.is_some())
+        let suspended = self.heap.foreign::<Suspended>(coroutine);
+        suspended.is_some_and(|suspended| suspended.stack.is_some()) && self.check_stack(coroutine).is_ok()
+    }
+
+    /// A stack as it comes back from a file.
+    #[cold]
+    fn through_values(&self, stack: Stack) -> Stack {
+        // One that just ended has none.
+        if stack.frames.is_empty() || stack.frames.iter().any(|frame| frame.kind == FrameKind::Host) {
+            return stack;
+        }
+        let saved = Suspended { stack: Some(stack), ..Suspended::default() }.save();
+        let restored = Suspended::restore(&saved).expect("what was saved can be restored");
+        restored.stack.expect("a suspended one has a stack")
     }
 
     pub(crate) fn is_finished(&self, coroutine: Handle) -> bool {
@@ -132,11 +149,15 @@ impl Vm {
     }
 
     pub(crate) fn mark_finished(&mut self, coroutine: Handle) {
-        let finished = Suspended { stack: None, finished: true };
+        let finished = Suspended { finished: true, ..Suspended::default() };
         self.heap.foreign_edit(coroutine, |suspended: &mut Suspended| *suspended = finished);
     }
 
     pub(crate) fn take_stack(&mut self, coroutine: Handle) -> Option<Stack> {
-        self.heap.foreign_edit(coroutine, |suspended: &mut Suspended| suspended.stack.take()).flatten()
+        let take = |suspended: &mut Suspended| {
+            suspended.is_unchecked = false;
+            suspended.stack.take()
+        };
+        self.heap.foreign_edit(coroutine, take).flatten()
     }
 }

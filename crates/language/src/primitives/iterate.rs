@@ -110,7 +110,8 @@ pub fn step_foreach(vm: &mut Vm, result: Value) -> Outcome {
     vm.set_state(INDEX, Value::number(if backwards { index } else { index + 1.0 }));
     let of_slots = vm.state(BACKWARDS).is_nil();
     let (key, value) = element(vm, target, keys, index as usize, of_slots);
-    if message::argument_count(&vm.heap, message) == 1 {
+    // None is left if the message was changed while it ran.
+    if message::argument_count(&vm.heap, message) <= 1 {
         let Some(body) = message::argument(&vm.heap, message, 0) else { return Ok(Value::NIL) };
         vm.push_chain(body, value, locals);
         return Err(Signal::Entered);

@@ -35,6 +35,7 @@ pub(crate) use control::end_lexical_do;
 pub(crate) use number::modulo;
 pub(crate) use regex::RegexCache;
 pub(crate) use role::Role;
+pub(crate) use sort::SORT_BY_HELD;
 pub(crate) use under_way::end_under_way;
 
 use crate::machine::frame::Native;

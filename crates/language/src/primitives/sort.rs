@@ -140,6 +140,8 @@ const LEFT: usize = 3;
 const RIGHT: usize = 4;
 const SOURCE: usize = 5;
 const OUTPUT: usize = 6;
+/// How many values that is.
+pub(crate) const SORT_BY_HELD: usize = 7;
 
 fn begin_sort_by(vm: &mut Vm, args: Args) -> Outcome {
     let list = args.receiver(vm, Kind::List)?;
@@ -161,6 +163,9 @@ fn index_at(vm: &mut Vm, field: usize) -> usize {
 
 /// Merges until a comparison is needed, asks the block, and is called again with its answer.
 pub fn step_sort_by(vm: &mut Vm, answer: Value) -> Outcome {
+    // What the block was called with is still there.
+    let base = vm.top().base as usize;
+    vm.stack.values.truncate(base + SORT_BY_HELD);
     if !answer.is_absent() {
         // The block says whether the left one comes first; ties keep their order.
         take(vm, answer.is_true());
@@ -168,26 +173,26 @@ pub fn step_sort_by(vm: &mut Vm, answer: Value) -> Outcome {
     loop {
         let (source, output) = (vm.state(SOURCE), vm.state(OUTPUT));
         let (source, output) = (vm.handle_of(source), vm.handle_of(output));
-        let items = vm.heap.list(source).unwrap_or_default();
-        let count = items.len();
+        let count = vm.heap.list(source).unwrap_or_default().len();
         let [width, start, left, right] = [WIDTH, START, LEFT, RIGHT].map(|field| index_at(vm, field));
-        if width >= count {
+        if width >= count || width == 0 {
             return finish(vm, source);
         }
-        let (left_end, right_end) = ((start + width).min(count), (start + 2 * width).min(count));
+        let (left_end, right_end) =
+            (start.saturating_add(width).min(count), start.saturating_add(2 * width).min(count));
+        let items = vm.heap.list(source).unwrap_or_default();
+        let pair = [left, right].map(|index| items.get(index).copied().unwrap_or(Value::NIL));
         if left < left_end && right < right_end {
-            let items = vm.heap.list(source).unwrap_or_default();
-            let pair = [items[left], items[right]];
             let block = vm.state(BLOCK);
             let locals = vm.top().locals;
             return vm.activate_with_values(vm.handle_of(block), locals, &pair, locals);
         }
         let rest: Vec<Value> = {
             let items = vm.heap.list(source).unwrap_or_default();
-            items[left..left_end].iter().chain(&items[right.min(right_end)..right_end]).copied().collect()
+            items[left.min(left_end)..left_end].iter().chain(&items[right.min(right_end)..right_end]).copied().collect()
         };
         vm.heap.list_extend(output, &rest);
-        if right_end < count {
+        if right_end < count && start < right_end {
             set_run(vm, width, right_end, count);
         } else {
             vm.set_state(SOURCE, Value::object(output));
@@ -210,7 +215,7 @@ fn take(vm: &mut Vm, left_first: bool) {
     let field = if left_first { LEFT } else { RIGHT };
     let index = index_at(vm, field);
     let (source, output) = (vm.state(SOURCE), vm.state(OUTPUT));
-    let item = vm.heap.list(vm.handle_of(source)).map_or(Value::NIL, |items| items[index]);
+    let item = vm.heap.list(vm.handle_of(source)).and_then(|items| items.get(index)).copied().unwrap_or(Value::NIL);
     vm.heap.list_push(vm.handle_of(output), item);
     vm.set_state(field, Value::number(index as f64 + 1.0));
 }

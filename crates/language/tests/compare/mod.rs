@@ -16,6 +16,8 @@ pub enum Engine {
     Code,
     /// Code that all frames leave each time so much fuel is used.
     Leaving(u64),
+    /// Code, and every stack that is suspended comes back from a file.
+    Saving,
 }
 
 /// What a run did, as far as anybody can notice.
@@ -57,6 +59,7 @@ impl Machine {
             Engine::Tree => vm.set_compiling(false),
             Engine::Code => {}
             Engine::Leaving(fuel) => vm.set_leave_every(fuel),
+            Engine::Saving => vm.set_saving_stacks(true),
         }
         Machine { vm, output, collections }
     }

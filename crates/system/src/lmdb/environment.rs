@@ -33,7 +33,7 @@ pub enum Access {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Snapshot {
     Newest,
-    /// As it was before the last transaction.
+    /// As it was before the last transaction. For readers: see `discard_newest`.
     Previous,
 }
 

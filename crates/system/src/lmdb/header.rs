@@ -2,7 +2,7 @@
 //! LMDB has no checksums, so whoever keeps one elsewhere can tell whether they are what was written.
 
 use crate::error::SystemError;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -21,7 +21,7 @@ pub struct Header {
     /// The number of the transaction.
     pub number: u64,
     pub page_bytes: u32,
-    /// All of it, for a checksum.
+    /// All of it, for a checksum; the same in whichever page it stands.
     pub bytes: Vec<u8>,
 }
 
@@ -31,6 +31,18 @@ pub fn read_headers(path: &Path) -> Result<[Header; 2], SystemError> {
     let first = read_header(&file, path, 0)?;
     let second = read_header(&file, path, u64::from(first.page_bytes))?;
     Ok([first, second])
+}
+
+/// Leaves out the last transaction, whose pages may not all be on the medium: from now on the one before is the newest. LMDB
+/// can do this too (`MDB_PREVSNAPSHOT`), but version 0.9.70 forgets the first transaction that follows: on its commit
+/// the number of the newest is taken from the headers while the older one is still preferred.
+pub fn discard_newest(path: &Path) -> Result<(), SystemError> {
+    let [first, second] = read_headers(path)?;
+    let page = u64::from(first.page_bytes);
+    let (kept, place) = if first.number < second.number { (first, page) } else { (second, 0) };
+    let file = OpenOptions::new().write(true).open(path).map_err(SystemError::file("open", path))?;
+    let written = file.write_all_at(&kept.bytes, place + PAGE_HEADER as u64);
+    written.map_err(SystemError::file("write", path))
 }
 
 fn read_header(file: &File, path: &Path, offset: u64) -> Result<Header, SystemError> {
@@ -48,7 +60,7 @@ fn read_header(file: &File, path: &Path, offset: u64) -> Result<Header, SystemEr
         return Err(broken("its header is damaged"));
     }
     let number = u64::from(u32_at(&bytes, NUMBER_AT)) | u64::from(u32_at(&bytes, NUMBER_AT + 4)) << 32;
-    Ok(Header { number, page_bytes, bytes })
+    Ok(Header { number, page_bytes, bytes: bytes.split_off(PAGE_HEADER) })
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> u32 {

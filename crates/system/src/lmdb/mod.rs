@@ -5,7 +5,7 @@
 //!
 //! **No flush happens here.** LMDB is opened without its own, and a committed transaction is in the kernel's hands only.
 //! Whoever commits flushes, and remembers elsewhere up to which transaction that was done; on opening, a transaction that
-//! was not flushed is left out with `Snapshot::Previous`. So the write-back can be paced, and what a crash may leave
+//! was not flushed is left out: by `discard_newest`, or for readers with `Snapshot::Previous`. So the write-back can be paced, and what a crash may leave
 //! behind is known exactly: any mixture of old and new sectors of one transaction.
 
 mod cursor;
@@ -15,5 +15,5 @@ mod transaction;
 
 pub use cursor::Cursor;
 pub use environment::{Access, Environment, Options, Snapshot, Table};
-pub use header::{Header, read_headers};
+pub use header::{Header, discard_newest, read_headers};
 pub use transaction::{ReadTransaction, WriteTransaction};

@@ -68,6 +68,7 @@ fn go_on(vm: &mut Vm) -> Outcome {
         let position = vm.state(POSITION).as_number().unwrap_or(0.0) as usize;
         let source = state_handle(vm, SOURCE);
         let text = data(vm, source);
+        let position = position.min(text.len());
         let found = text.find_seq(&open, position);
         let code = found.and_then(|start| Some((start, text.find_seq(&close, start)?)));
         let Some((start, end)) = code else {

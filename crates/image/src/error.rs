@@ -1,0 +1,21 @@
+//! What can go wrong with an image, beside what a program does wrong.
+
+use store::StoreError;
+
+#[derive(Debug, thiserror::Error)]
+pub enum ImageError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The program ended without a value; what it wrote was taken back.
+    #[error(transparent)]
+    Program(#[from] language::Error),
+    /// An object could not be loaded; what was written was taken back.
+    #[error("the image is damaged: {0}")]
+    Damaged(String),
+    #[error("the program brought the machine down ({0}); what it wrote was taken back")]
+    Panicked(String),
+    #[error("the image has no root: it was never completely born")]
+    Unborn,
+    #[error("commit {0} is not in the history")]
+    NoCommit(u64),
+}

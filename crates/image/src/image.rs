@@ -1,0 +1,245 @@
+//! The living image: a machine on a heap whose objects are in a store. Owns the border between the two: what a top-level
+//! message did is committed whole, or memory is as it was before.
+
+use crate::capture::Language;
+use crate::commit::{Commitment, commitment};
+use crate::error::ImageError;
+use crate::evict::Evictor;
+use crate::identity::Identities;
+use crate::load::{Records, StoreLoader};
+use crate::speech::Io;
+use language::Vm;
+use object::change::{ChangeId, Clock, Creation, ObjectId};
+use object::{Handle, Heap, Value};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+use store::{Durability, NewCommit, Store, Ticket};
+
+/// Makes machines for an image, with the host's capabilities.
+pub trait Embedder {
+    /// A machine with the whole library, for an image that is born.
+    fn newborn(&self) -> Vm;
+    /// One with primitives only, for an image that has the rest.
+    fn bare(&self) -> Vm;
+}
+
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub store: store::Options,
+    /// Bytes of objects in memory beyond which those are forgotten that are as the store has them.
+    pub cache_bytes: usize,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { store: store::Options::default(), cache_bytes: 256 << 20 }
+    }
+}
+
+/// Who wants a transaction, and why; how safe it must be when it is acknowledged.
+#[derive(Clone, Debug, Default)]
+pub struct Cause {
+    pub author: String,
+    pub cause: String,
+    pub durability: Durability,
+}
+
+pub struct Image {
+    pub(crate) vm: Vm,
+    pub(crate) store: Arc<Store>,
+    pub(crate) identities: Rc<Identities>,
+    io: Rc<Io>,
+    clock: Clock,
+    evictor: Evictor,
+    embedder: Box<dyn Embedder>,
+}
+
+struct StoreRecords(Arc<Store>);
+
+impl Records for StoreRecords {
+    fn read(&self, id: ObjectId) -> Result<Option<Creation>, String> {
+        self.0.read(id).map_err(|error| error.to_string())
+    }
+}
+
+impl Image {
+    /// A new image in a directory that has none, with all that the machine holds.
+    pub fn create(directory: &Path, options: &Options, embedder: Box<dyn Embedder>) -> Result<Image, ImageError> {
+        let store = Arc::new(Store::create(directory, options.store.clone())?);
+        let (vm, identities) = (embedder.newborn(), Rc::default());
+        let mut image = Image::with(vm, store, identities, options, embedder);
+        image.vm.open_level();
+        let genesis = Cause { author: "telos".into(), cause: "genesis".into(), durability: Durability::Flush };
+        if let Some(ticket) = image.commit(&genesis)? {
+            image.store.wait(ticket)?;
+        }
+        Ok(image)
+    }
+
+    /// The image that is in a directory. Recovers what a crash left, and loads nothing but the root.
+    pub fn open(directory: &Path, options: &Options, embedder: Box<dyn Embedder>) -> Result<Image, ImageError> {
+        let store = Arc::new(Store::open(directory, options.store.clone())?);
+        Image::on(store, options, embedder)
+    }
+
+    fn on(store: Arc<Store>, options: &Options, embedder: Box<dyn Embedder>) -> Result<Image, ImageError> {
+        let (vm, identities) = (embedder.bare(), Rc::default());
+        let mut image = Image::with(vm, store, identities, options, embedder);
+        image.wake()?;
+        Ok(image)
+    }
+
+    fn with(
+        mut vm: Vm,
+        store: Arc<Store>,
+        identities: Rc<Identities>,
+        options: &Options,
+        embedder: Box<dyn Embedder>,
+    ) -> Image {
+        let io = Rc::new(Io::of(&vm));
+        vm.set_loader(loader(&store, &identities, &io));
+        let (clock, evictor) = (Clock::after(store.time()), Evictor::new(options.cache_bytes));
+        Image { vm, store, identities, io, clock, evictor, embedder }
+    }
+
+    /// Puts a machine on a heap in which nothing is loaded yet.
+    fn wake(&mut self) -> Result<(), ImageError> {
+        let identities: Rc<Identities> = Rc::default();
+        let mut heap = Heap::new();
+        heap.set_loader(loader(&self.store, &identities, &self.io));
+        let root_id = ObjectId::minted(ChangeId::new(self.store.actor(), 1));
+        let constants = self.constants(root_id)?;
+        for (number, &constant) in constants.iter().enumerate() {
+            let handle = Handle(number as u32);
+            identities.bind(handle, constant);
+            heap.hollow_out(handle);
+        }
+        let root = identities.handle_or_mint(root_id, &heap);
+        self.vm = self.embedder.bare().onto(heap, root).ok_or(ImageError::Unborn)?;
+        self.identities = identities;
+        self.check_loads()?;
+        self.vm.open_level();
+        Ok(())
+    }
+
+    /// Who nil, true and false are, which must be known before anything refers to them.
+    fn constants(&self, root: ObjectId) -> Result<Vec<ObjectId>, ImageError> {
+        let root = self.store.read(root)?.ok_or(ImageError::Unborn)?;
+        let constants = root.slots.iter().find(|(name, _)| name.as_bytes() == b"constants");
+        let Some((_, object::change::Datum::Object(id))) = constants else { return Err(ImageError::Unborn) };
+        let constants = self.store.read(*id)?.filter(|constants| constants.protos.len() == 3);
+        Ok(constants.ok_or(ImageError::Unborn)?.protos)
+    }
+
+    /// Does something to the machine, and commits what came of it, or takes it back. The commit is visible at once;
+    /// whoever promises it to somebody waits for the ticket first. None if nothing changed.
+    pub fn transact<T>(
+        &mut self,
+        cause: &Cause,
+        run: impl FnOnce(&mut Vm) -> Result<T, language::Error>,
+    ) -> Result<(T, Option<Ticket>), ImageError> {
+        let ended = catch_unwind(AssertUnwindSafe(|| run(&mut self.vm)));
+        let value = match ended {
+            Ok(Ok(value)) => value,
+            Ok(Err(error)) => {
+                self.take_back();
+                self.check_loads()?;
+                return Err(error.into());
+            }
+            // Nobody knows what the machine was in the middle of: another one goes on from what was committed.
+            Err(panic) => {
+                self.wake()?;
+                return Err(ImageError::Panicked(panic_text(&*panic)));
+            }
+        };
+        if let Err(error) = self.check_loads() {
+            self.take_back();
+            return Err(error);
+        }
+        let ticket = self.commit(cause)?;
+        Ok((value, ticket))
+    }
+
+    fn take_back(&mut self) {
+        self.vm.roll_back_level();
+        self.vm.open_level();
+    }
+
+    fn check_loads(&self) -> Result<(), ImageError> {
+        self.vm.heap().take_failure().map_or(Ok(()), |failure| Err(ImageError::Damaged(failure)))
+    }
+
+    fn commit(&mut self, cause: &Cause) -> Result<Option<Ticket>, ImageError> {
+        let time = self.clock.tick(now_ms());
+        let next = self.store.next_change();
+        let root = [self.vm.root()];
+        let Commitment { changes, found } =
+            commitment(self.vm.heap(), &self.identities, &*self.io as &dyn Language, &root, next, time);
+        let mut ticket = None;
+        if !changes.is_empty() {
+            let Cause { author, cause, durability } = cause.clone();
+            match self.store.commit(NewCommit { time, author, cause, changes, durability }) {
+                Ok(taken) => ticket = Some(taken),
+                Err(error) => {
+                    found.into_iter().for_each(|handle| self.identities.release(handle));
+                    self.take_back();
+                    return Err(error.into());
+                }
+            }
+        }
+        self.vm.keep_level();
+        self.vm.open_level();
+        self.evictor.run(&mut self.vm, &self.identities);
+        Ok(ticket)
+    }
+
+    /// Returns when a commit is as durable as it asked to be.
+    pub fn wait(&self, ticket: Ticket) -> Result<(), ImageError> {
+        Ok(self.store.wait(ticket)?)
+    }
+
+    pub fn vm(&self) -> &Vm {
+        &self.vm
+    }
+
+    /// To set limits, or to remember an interrupt. What a program is to do goes through `transact`.
+    pub fn vm_mut(&mut self) -> &mut Vm {
+        &mut self.vm
+    }
+
+    pub fn store(&self) -> &Arc<Store> {
+        &self.store
+    }
+
+    /// The id of a value that is persistent.
+    pub fn id_of(&self, value: Value) -> Option<ObjectId> {
+        self.identities.id(value.as_handle()?)
+    }
+
+    /// Flushes and ends. What is not dropped by then keeps the store open.
+    pub fn close(self) -> Result<(), ImageError> {
+        let Image { vm, store, .. } = self;
+        drop(vm);
+        match Arc::try_unwrap(store) {
+            Ok(store) => Ok(store.close()?),
+            Err(_) => Ok(()),
+        }
+    }
+}
+
+fn loader(store: &Arc<Store>, identities: &Rc<Identities>, io: &Rc<Io>) -> Box<dyn object::Loader> {
+    let records = Rc::new(StoreRecords(store.clone()));
+    Box::new(StoreLoader { records, identities: identities.clone(), language: io.clone() })
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| text.to_string());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "for no reason told".into())
+}
+
+fn now_ms() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
+}

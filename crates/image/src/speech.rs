@@ -1,0 +1,34 @@
+//! What the image asks of Io: names of primitives, and how foreign data is saved. A copy of what the machine knows, so that
+//! objects can be loaded while the machine runs.
+
+use crate::capture::Language;
+use language::Vm;
+use object::{Data, Value};
+use rustc_hash::FxHashMap;
+
+pub struct Io {
+    names: Vec<String>,
+    indexes: FxHashMap<String, u32>,
+}
+
+impl Io {
+    pub fn of(vm: &Vm) -> Io {
+        let names: Vec<String> = vm.primitive_names();
+        let indexes = names.iter().enumerate().map(|(index, name)| (name.clone(), index as u32)).collect();
+        Io { names, indexes }
+    }
+}
+
+impl Language for Io {
+    fn primitive_name(&self, index: u32) -> Option<&str> {
+        self.names.get(index as usize).map(String::as_str)
+    }
+
+    fn primitive_index(&self, name: &str) -> u32 {
+        self.indexes.get(name).copied().unwrap_or(0)
+    }
+
+    fn restore(&self, name: &str, values: &[Value]) -> Result<Data, String> {
+        Vm::restore_foreign(name, values).map_err(|damage| damage.to_string())
+    }
+}

@@ -1,0 +1,166 @@
+//! The image as its users meet it: what a program did is there after the process is gone, or never was.
+
+use image::{Cause, Embedder, Image, ImageError, Options};
+use language::{Error, Host, Limits, Vm};
+use std::path::Path;
+use tempfile::TempDir;
+
+struct Plain;
+
+impl Embedder for Plain {
+    fn newborn(&self) -> Vm {
+        Vm::new(Host::default())
+    }
+
+    fn bare(&self) -> Vm {
+        Vm::bare(Host::default())
+    }
+}
+
+fn create(directory: &Path) -> Image {
+    Image::create(directory, &Options::default(), Box::new(Plain)).expect("a new image")
+}
+
+fn open(directory: &Path) -> Image {
+    Image::open(directory, &Options::default(), Box::new(Plain)).expect("the image opens")
+}
+
+fn send(image: &mut Image, source: &str) -> Result<String, ImageError> {
+    let (text, ticket) = image.transact(&Cause::default(), |vm| {
+        let value = vm.evaluate(source, "test")?;
+        vm.to_text(value)
+    })?;
+    ticket.map_or(Ok(()), |ticket| image.wait(ticket))?;
+    Ok(text)
+}
+
+fn answer(image: &mut Image, source: &str) -> String {
+    send(image, source).unwrap_or_else(|error| panic!("{source}: {error}"))
+}
+
+/// Each line in a transaction; after every one of them the image is opened anew.
+fn with_restarts(lines: &[(&str, &str)]) {
+    let directory = TempDir::new().expect("a directory");
+    let mut image = create(directory.path());
+    for (source, expected) in lines {
+        image.close().expect("it closes");
+        image = open(directory.path());
+        assert_eq!(&answer(&mut image, source), expected, "{source}");
+    }
+}
+
+#[test]
+fn what_was_done_is_there_after_a_restart() {
+    with_restarts(&[
+        ("Account := Object clone do(balance := 0; deposit := method(n, balance = balance + n)); 1", "1"),
+        ("mine := Account clone; mine deposit(10)", "10"),
+        ("mine deposit(5); mine balance", "15"),
+        ("mine balance .. \" \" .. Account balance .. \" \" .. mine type", "15 0 Account"),
+        ("words := list(\"one\", \"two\", list(1, 2.5, nil, true)); words size", "3"),
+        ("words append(words); words at(3) isIdenticalTo(words)", "true"),
+        ("words at(2)", "list(1, 2.5, nil, true)"),
+        ("phone := Map clone atPut(\"é\", 1) atPut(\"b\", Map clone); phone keys", "list(\"é\", \"b\")"),
+        ("phone removeAt(\"é\"); phone keys", "list(\"b\")"),
+        ("text := \"abc\" asMutable; text appendSeq(\"déf\")", "abcdéf"),
+        ("text size", "6"),
+        ("nil foo := 3; nil foo", "3"),
+        ("nil foo", "3"),
+    ]);
+}
+
+#[test]
+fn code_is_kept_and_can_be_changed() {
+    with_restarts(&[
+        ("fib := method(n, if(n < 2, n, fib(n - 1) + fib(n - 2))); fib(15)", "610"),
+        ("fib(15)", "610"),
+        ("getSlot(\"fib\") message name", "if"),
+        ("counter := method(n := 0; block(n = n + 1)); next := counter; next call", "1"),
+        ("next call; next call", "3"),
+        (("pair := method(list(1, 2, 3)); pair", "list(1, 2, 3)"), "list(1, 2, 4)"),
+        ("getSlot(\"pair\") message setArguments(list()); pair", "list()"),
+        ("pair", "list()"),
+        ("Number double := method(self * 2); 21 double", "42"),
+        ("21 double", "42"),
+        ("OperatorTable addOperator(\"=>\", 5); Number setSlot(\"=>\", method(n, self * 100 + n)); 1", "1"),
+        ("4 => 2", "402"),
+        ("Number setSlot(\"+\", method(n, 7)); 1 + 1", "7"),
+        ("1 + 1", "7"),
+    ]);
+}
+
+#[test]
+fn what_waits_goes_on_after_a_restart() {
+    with_restarts(&[
+        (
+            "steps := list(); worker := Object clone do(work := method(for(i, 1, 3, Lobby steps append(i); yield))); 1",
+            "1",
+        ),
+        ("worker @@work; Scheduler yieldingCoros size", "1"),
+        ("yield; steps", "list(1)"),
+        ("yield; steps", "list(1, 2)"),
+        ("yield; steps", "list(1, 2, 3)"),
+        ("future := Object clone do(slow := method(yield; yield; 42)) @slow; 1", "1"),
+        ("future + 1", "43"),
+    ]);
+}
+
+#[test]
+fn a_message_that_fails_leaves_no_trace() {
+    let directory = TempDir::new().expect("a directory");
+    let mut image = create(directory.path());
+    answer(&mut image, "items := list(1, 2, 3); f := method(1)");
+    let failures = [
+        "items append(4); x := 5; f = method(2); nonsense",
+        "items removeAll; Exception raise(\"no\")",
+        "getSlot(\"f\") message setName(\"nil\"); 1 zork",
+    ];
+    for source in failures {
+        assert!(matches!(send(&mut image, source), Err(ImageError::Program(Error::Exception(_)))), "{source}");
+        assert_eq!(answer(&mut image, "list(items, hasSlot(\"x\"), f)"), "list(list(1, 2, 3), false, 1)");
+    }
+    image.vm_mut().set_limits(Limits { fuel: Some(100_000), ..Limits::default() });
+    let endless = send(&mut image, "loop(items append(1))");
+    assert!(matches!(endless, Err(ImageError::Program(Error::Halted(_)))));
+    image.vm_mut().set_limits(Limits::default());
+    assert_eq!(answer(&mut image, "items"), "list(1, 2, 3)");
+    image.close().expect("it closes");
+    assert_eq!(answer(&mut open(directory.path()), "list(items, hasSlot(\"x\"), f)"), "list(list(1, 2, 3), false, 1)");
+}
+
+#[test]
+fn a_panic_in_a_primitive_is_taken_back() {
+    let directory = TempDir::new().expect("a directory");
+    let mut image = create(directory.path());
+    answer(&mut image, "x := 1");
+    let ended = image.transact(&Cause::default(), |vm| {
+        vm.evaluate("x = 2", "test")?;
+        if vm.fuel_left().is_none() {
+            panic!("a primitive that is wrong");
+        }
+        Ok(())
+    });
+    assert!(matches!(ended, Err(ImageError::Panicked(text)) if text.contains("a primitive that is wrong")));
+    assert_eq!(answer(&mut image, "x"), "1");
+}
+
+#[test]
+fn memory_is_bounded_by_the_cache() {
+    let directory = TempDir::new().expect("a directory");
+    create(directory.path()).close().expect("it closes");
+    let options = Options { cache_bytes: 4 << 20, ..Options::default() };
+    let mut image = Image::open(directory.path(), &options, Box::new(Plain)).expect("it opens");
+    answer(&mut image, "all := list()");
+    for round in 0..40 {
+        answer(
+            &mut image,
+            &format!(
+                "1000 repeat(i, all append(Object clone do(n := {round} * 1000 + i; t := \"abc\" repeated(9)))); 1"
+            ),
+        );
+        let used = image.vm().heap().usage().bytes;
+        assert!(used < 12 << 20, "round {round}: {used} bytes");
+    }
+    assert_eq!(answer(&mut image, "all size"), "40000");
+    assert_eq!(answer(&mut image, "all at(12345) n"), "12345");
+    assert_eq!(answer(&mut image, "list(all at(0) n, all at(39999) n, all at(777) t size)"), "list(0, 39999, 27)");
+}

@@ -1,0 +1,219 @@
+//! Looks at everything: each object's checksum and id, that every reference leads somewhere, that no object and no commit is
+//! missing, and every frame of the log. Reads only. A file that is broken badly enough ends the process with a signal, so
+//! whoever wants an answer in any case asks in a child process, after `system::fault::name_on_fault`.
+
+use crate::error::StoreError;
+use crate::pending::Committed;
+use crate::record::decode_history;
+use crate::recover::replay;
+use crate::state::State;
+use crate::store::{Shared, Store};
+use object::change::{Creation, ObjectId, Operation};
+use rustc_hash::FxHashSet;
+use std::sync::Arc;
+use system::lmdb::ReadTransaction;
+
+/// More than this are counted, but not told.
+const TOLD: usize = 100;
+/// How often progress is told.
+const EVERY: u64 = 10_000;
+
+/// How far the work is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Progress {
+    pub stage: &'static str,
+    pub done: u64,
+    pub total: u64,
+}
+
+/// What was looked at, and what is wrong.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Report {
+    pub objects: u64,
+    pub references: u64,
+    pub commits: u64,
+    pub frames: u64,
+    pub found: u64,
+    /// The first of what was found.
+    pub findings: Vec<String>,
+}
+
+impl Report {
+    pub fn is_clean(&self) -> bool {
+        self.found == 0
+    }
+
+    fn add(&mut self, finding: impl ToString) {
+        self.found += 1;
+        if self.findings.len() < TOLD {
+            self.findings.push(finding.to_string());
+        }
+    }
+}
+
+impl Store {
+    /// Looks at everything. An error means that it could not be done; what is wrong with the store is in the report.
+    pub fn check(&self, progress: &mut dyn FnMut(Progress)) -> Result<Report, StoreError> {
+        let shared = &self.shared;
+        let reader = shared.reader.lock();
+        let snapshot = shared.image.environment.read()?;
+        let pending: Vec<Arc<Committed>> = shared.journal.lock().pending.commits().cloned().collect();
+        drop(reader);
+        let state = shared.image.state(&snapshot)?;
+        let mut check =
+            Check { shared, snapshot, state, pending, born: FxHashSet::default(), report: Report::default() };
+        check.births();
+        check.objects(progress)?;
+        check.changed_objects()?;
+        check.history(progress)?;
+        check.frames(progress)?;
+        Ok(check.report)
+    }
+}
+
+struct Check<'s> {
+    shared: &'s Shared,
+    snapshot: ReadTransaction,
+    state: State,
+    pending: Vec<Arc<Committed>>,
+    /// Objects that only the log knows.
+    born: FxHashSet<ObjectId>,
+    report: Report,
+}
+
+impl Check<'_> {
+    fn births(&mut self) {
+        let changes = self.pending.iter().flat_map(|commit| &commit.changes);
+        let births = changes.filter(|change| matches!(change.operation, Operation::Create(_)));
+        self.born = births.map(|change| change.object).collect();
+    }
+
+    fn objects(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<(), StoreError> {
+        let image = &self.shared.image;
+        let mut cursor = self.snapshot.cursor(image.objects)?;
+        let mut before: Option<Vec<u8>> = None;
+        let mut entry = cursor.first()?;
+        while let Some((key, value)) = entry {
+            if before.as_deref().is_some_and(|before| before >= key) {
+                self.report.add(format!("{}: keys are out of order", image.path().display()));
+            }
+            before = Some(key.into());
+            self.report.objects += 1;
+            if let Ok(key) = <[u8; 16]>::try_from(key) {
+                let object = ObjectId::from_bytes(key);
+                match image.object(object, value) {
+                    Ok(creation) => {
+                        references(self.shared, &self.snapshot, &self.born, &mut self.report, object, &creation)?
+                    }
+                    Err(error) => self.report.add(error),
+                }
+            } else {
+                self.report.add(format!("{}: a key is no id", image.path().display()));
+            }
+            if self.report.objects % EVERY == 0 {
+                progress(Progress { stage: "objects", done: self.report.objects, total: self.state.objects });
+            }
+            entry = cursor.next_entry()?;
+        }
+        let (expected, found, counted) = (self.state.objects, self.report.objects, self.snapshot.count(image.objects)?);
+        if expected != found || counted != found {
+            self.report.add(format!("{}: {found} objects found of {expected}", image.path().display()));
+        }
+        Ok(())
+    }
+
+    /// Objects with what the log adds to them.
+    fn changed_objects(&mut self) -> Result<(), StoreError> {
+        let mut seen = FxHashSet::default();
+        let objects: Vec<ObjectId> = self
+            .pending
+            .iter()
+            .flat_map(|commit| &commit.changes)
+            .map(|change| change.object)
+            .filter(|object| seen.insert(*object))
+            .collect();
+        for object in objects {
+            match self.shared.reader.read(&self.shared.image, &self.shared.journal, object) {
+                Ok(Some(creation)) => {
+                    references(self.shared, &self.snapshot, &self.born, &mut self.report, object, &creation)?;
+                }
+                Ok(None) => {}
+                Err(error) => self.report.add(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn history(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<(), StoreError> {
+        let image = &self.shared.image;
+        let total = (self.state.number + 1).saturating_sub(self.state.first_number);
+        let mut cursor = self.snapshot.cursor(image.history)?;
+        let (mut entry, mut expected) = (cursor.first()?, self.state.first_number);
+        while let Some((key, value)) = entry {
+            let number = <[u8; 8]>::try_from(key).map_or(0, u64::from_be_bytes);
+            if number != expected {
+                self.report.add(format!("{}: commit {number} where {expected} must be", image.path().display()));
+            }
+            if let Err(error) = decode_history(number, value, image.path()) {
+                self.report.add(error);
+            }
+            self.report.commits += 1;
+            expected = number.saturating_add(1);
+            if self.report.commits % EVERY == 0 {
+                progress(Progress { stage: "history", done: self.report.commits, total });
+            }
+            entry = cursor.next_entry()?;
+        }
+        if self.report.commits != total {
+            let found = self.report.commits;
+            self.report.add(format!("{}: {found} commits found of {total}", image.path().display()));
+        }
+        Ok(())
+    }
+
+    /// Reads the log from the disk again: what is in memory may be better than what is there.
+    fn frames(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<(), StoreError> {
+        let log = &self.shared.journal.log;
+        let total = self.pending.len() as u64;
+        // Frames that are only queued are not expected on the disk.
+        let written = self.shared.journal.lock().written();
+        let wanted = self.pending.iter().rev().find(|commit| commit.end <= written).map(|commit| commit.number);
+        let (mut last, mut frames) = (None, 0);
+        let replayed = replay(log, self.state.applied, self.state.number, |header, _| {
+            frames += 1;
+            last = Some(header.number);
+            if frames % EVERY == 0 {
+                progress(Progress { stage: "log", done: frames, total });
+            }
+            Ok(())
+        });
+        self.report.frames = frames;
+        match replayed {
+            Err(error) => self.report.add(error),
+            Ok(_) if last < wanted => {
+                self.report.add(format!("{}: its last commits are missing", log.path().display()));
+            }
+            Ok(_) => {}
+        }
+        Ok(())
+    }
+}
+
+fn references(
+    shared: &Shared,
+    snapshot: &ReadTransaction,
+    born: &FxHashSet<ObjectId>,
+    report: &mut Report,
+    object: ObjectId,
+    creation: &Creation,
+) -> Result<(), StoreError> {
+    let mut targets = Vec::new();
+    creation.references(&mut |target| targets.push(target));
+    for target in targets {
+        report.references += 1;
+        if !born.contains(&target) && snapshot.get(shared.image.objects, &target.to_bytes())?.is_none() {
+            report.add(format!("object {object} refers to {target}, which does not exist"));
+        }
+    }
+    Ok(())
+}
