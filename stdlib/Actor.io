@@ -137,8 +137,8 @@ Object do(
         )
     )
 
-    //doc Object handleActorException(anException) Called when an asynchronous message raises; writes the stack.
-    handleActorException := method(anException, anException showStack)
+    //doc Object handleActorException(anException) Called when an asynchronous message raises. Leaves the exception unhandled, so that it is reported when the program ends, unless somebody waits for the result and gets it.
+    handleActorException := method(anException, anException leaveUnhandled)
 )
 
 //metadoc Notifier description An object that tells its listeners about events.

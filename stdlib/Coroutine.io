@@ -13,6 +13,9 @@ Scheduler := Object clone do(
     //doc Scheduler timers The sleeping coroutines: a list of list(wakeTime, coroutine), earliest first.
     timers ::= List clone
 
+    //doc Scheduler unhandledExceptions The exceptions that ended a coroutine or an asynchronous message, and that nobody has caught or passed on since; the first 64 of them. The command line reports them when the program ends.
+    unhandledExceptions ::= List clone
+
     //doc Scheduler currentCoroutine Returns the running coroutine.
     currentCoroutine := method(Coroutine currentCoroutine)
 

@@ -61,7 +61,7 @@ Exception do(
 
     //doc Exception catch(exceptionProto, expression) If the receiver is of that kind, evaluates the expression and returns nil; otherwise returns the exception, for the next catch or pass.
     catch := method(exceptionProto,
-        if(self isKindOf(exceptionProto), call evalArgAt(1); nil, self)
+        if(self isKindOf(exceptionProto), self markHandled; call evalArgAt(1); nil, self)
     )
 
     //doc Exception pass Raises the exception again, for the next try further out.

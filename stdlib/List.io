@@ -20,30 +20,31 @@ Call do(
 
 //metadoc List description An ordered, growing collection of any values.
 List do(
-    //doc List map(index, value, expression) Returns a list of the values of the expression for each element.
+    //doc List map(index, value, expression) Returns a list of the values of the expression for each element that is there when it begins.
     map := method(mapInto(self clone, call))
 
     //doc List mapInPlace(index, value, expression) Replaces each element by the value of the expression for it. Returns self.
     mapInPlace := method(mapInto(self, call))
 
+    // Walks the results, which begin as the elements: what the body does to the list meanwhile changes nothing.
     mapInto := method(results, caller,
         names := caller loopNameCount
         body := caller argAt(names)
         context := caller iterationContext
         if(names == 0) then(
-            self foreach(index, value,
+            results foreach(index, value,
                 results atPut(index, getSlot("value") doMessage(body, context))
             )
         ) elseif(names == 1) then(
             valueName := caller argAt(0) name
-            self foreach(index, value,
+            results foreach(index, value,
                 context setSlot(valueName, getSlot("value"))
                 results atPut(index, context doMessage(body))
             )
         ) else(
             indexName := caller argAt(0) name
             valueName := caller argAt(1) name
-            self foreach(index, value,
+            results foreach(index, value,
                 context setSlot(indexName, index)
                 context setSlot(valueName, getSlot("value"))
                 results atPut(index, context doMessage(body))
@@ -121,8 +122,9 @@ List do(
     //doc List groupBy(index, value, expression) Returns a Map from each value of the expression, as a string, to the list of elements that gave it.
     groupBy := method(
         groups := Map clone
-        keys := mapInto(List clone setSize(self size), call)
-        self foreach(index, value,
+        elements := self clone
+        keys := mapInto(self clone, call)
+        elements foreach(index, value,
             groups atIfAbsentPut(keys at(index) asString, List clone) append(getSlot("value"))
         )
         groups
@@ -266,7 +268,7 @@ List do(
     //doc List reverse Returns a list with the elements in reverse order.
     reverse := method(self itemCopy reverseInPlace)
 
-    //doc List sort Returns a sorted list.
+    //doc List sort Returns a sorted list; nan comes last.
     sort := method(self clone sortInPlace)
 
     // sortInPlace(message): by what each element answers to the message.

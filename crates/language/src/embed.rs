@@ -170,14 +170,30 @@ impl Vm {
         &self.halted_at
     }
 
-    /// Reads an exception object.
+    /// Reads an exception object. May run a program, if what went wrong is told by no text.
     pub fn describe_exception(&mut self, value: Value) -> Exception {
-        let error = self.get_slot(value, "error").unwrap_or(Value::NIL);
-        let message = self.simple_text(error).unwrap_or_default();
+        let message = self.error_text(value);
         let noted = self.noted_messages(value);
         let (added, skipped) = self.blame(value, &noted);
         let trace = Folded::fold(added.into_iter().chain(noted.into_iter().skip(skipped)));
         Exception { value, type_name: self.type_name(value), message, trace: self.trace_of(&trace) }
+    }
+
+    /// What went wrong, in the words of whoever raised it. What is no text says itself what it is; if that fails in turn,
+    /// its type must do.
+    fn error_text(&mut self, exception: Value) -> String {
+        let error = self.get_slot(exception, "error").unwrap_or(Value::NIL);
+        if error.is_nil() {
+            return String::new();
+        }
+        if let Some(text) = self.simple_text(error) {
+            return text;
+        }
+        self.retain(exception);
+        let (as_string, lobby) = (self.bare_message(self.names.as_string), self.lobby());
+        let answer = self.run_message(as_string, error, lobby).ok();
+        self.release(exception);
+        answer.and_then(|text| self.simple_text(text)).unwrap_or_else(|| self.described(error))
     }
 
     fn trace_of(&self, folded: &Folded) -> Trace {

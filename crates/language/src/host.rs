@@ -1,11 +1,12 @@
 //! What the embedder hands in: the only way from a program to the world. A machine without any of it still runs every
 //! program that needs none, and says what it lacks when a program needs some.
 
-use crate::primitives::{Function, LAZY};
-use crate::signal::Halt;
+use crate::primitives::{Args, Function, LAZY};
+use crate::signal::{Halt, Outcome};
 use crate::vm::Vm;
 use object::{Data, Kind, Value};
 use std::any::Any;
+use std::ops::RangeInclusive;
 
 /// Where a program's output goes.
 pub trait Output {
@@ -95,9 +96,18 @@ pub(crate) fn install(vm: &mut Vm) {
     }
     // Ending the program touches nothing, so it needs no permission.
     let system = vm.prototype("System");
-    let exit = |vm: &mut Vm, args: crate::Args| {
-        let code = args.optional_number(vm, 0)?.unwrap_or(0.0) as i32;
-        Err(Halt::Exit { code }.into())
-    };
     vm.define(system, "exit", crate::ONE, Function::Plain(exit));
+}
+
+/// What the host's processes can end with. Negative codes are the same from the other end, as shells show them: -1 is 255.
+const EXIT_CODES: RangeInclusive<f64> = -255.0..=255.0;
+
+/// A code beyond those a process can end with would lose its higher bits, and 256 would look like success.
+fn exit(vm: &mut Vm, args: Args) -> Outcome {
+    let code = args.optional_number(vm, 0)?.unwrap_or(0.0);
+    if code.fract() != 0.0 || !EXIT_CODES.contains(&code) {
+        let given = object::number_text::format_number(code);
+        return Err(vm.raise(format!("an exit code is a whole number from 0 to 255, or from -255 to -1, not {given}")));
+    }
+    Err(Halt::Exit { code: (code as i16).rem_euclid(256) as u8 }.into())
 }

@@ -66,6 +66,19 @@ impl Vm {
         Some(Unknown { name: self.text_of(name)?, target })
     }
 
+    /// The method that an exception came out of and the names of those of its arguments that it was called without, if
+    /// there are any.
+    pub fn missing_arguments(&mut self, exception: &Exception) -> Option<(String, Vec<String>)> {
+        let calls = self.get_slot(exception.value, "stackCalls")?.as_handle()?;
+        let &[message, receiver, ..] = self.heap.list(calls)? else { return None };
+        let message = message.as_handle().filter(|&handle| self.heap.kind(handle) == Kind::Message)?;
+        let name = message::name(&self.heap, message);
+        let method = self.heap.get_slot(self.handle_of(receiver), name)?;
+        let given = message::argument_count(&self.heap, message);
+        let missing: Vec<String> = self.argument_names(method)?.into_iter().skip(given).collect();
+        (!missing.is_empty()).then(|| (self.heap.symbol_text(name).into_owned(), missing))
+    }
+
     /// The call that an exception was raised on behalf of.
     fn blamed_call(&mut self, exception: Value) -> Option<Handle> {
         let original = self.get_slot(exception, "originalCall")?.as_handle()?;

@@ -47,6 +47,7 @@ names! {
     run_message = "runMessage",
     scheduler = "Scheduler",
     yielding_coros = "yieldingCoros",
+    unhandled_exceptions = "unhandledExceptions",
     unnamed = "[unnamed]",
     operators = "operators",
     assign_operators = "assignOperators",

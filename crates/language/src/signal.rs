@@ -40,7 +40,7 @@ pub enum Halt {
     Interrupted,
     /// The program asked to end with this code.
     #[error("exit with code {code}")]
-    Exit { code: i32 },
+    Exit { code: u8 },
 }
 
 pub type Outcome = Result<Value, Signal>;

@@ -4,6 +4,7 @@
 //! - `disk`: a file as the log needs it, as a trait, so that tests can put a failing one in its place
 //! - `file`: what the standard library does not offer for files: write-back in pieces, locks with an owner
 //! - `lmdb`: the B+tree in a mapped file that holds the image
+//! - `output`: whether standard output was closed from the beginning
 //! - `fault`: a mapped file that is too short or broken ends the process with the file named
 
 pub mod disk;
@@ -11,5 +12,6 @@ mod error;
 pub mod fault;
 pub mod file;
 pub mod lmdb;
+pub mod output;
 
 pub use error::SystemError;

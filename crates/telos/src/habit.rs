@@ -1,5 +1,7 @@
 //! What people bring along from other languages, and how it is said in Io. Owns the table of such habits.
 
+use crate::highlight::Piece;
+
 /// Names of slots elsewhere, with those that do the same here. The first that the object has is meant.
 const NAMES: &[(&[&str], &[&str])] = &[
     (&["each", "forEach", "each_with_index", "eachWithIndex", "ipairs", "pairs"], &["foreach"]),
@@ -54,7 +56,7 @@ const ADVICE: &[(&[&str], &str)] = &[
     (&["this", "me", "Self"], "\"self\" is the object that the method was sent to"),
     (&["'", "''"], "text stands in double quotes: \"text\""),
     (&["!"], "\"not\" stands behind: (x > 1) not"),
-    (&["++", "--"], "x = x + 1 counts up, x = x - 1 down"),
+    (&["++", "--", "+=", "-=", "*=", "/=", "%="], "x = x + 1 counts up, x = x - 1 down"),
     (&["=>", "->"], "a method is made with method(x, x * 2), a block with block(x, x * 2)"),
     (
         &["def", "function", "func", "fn", "fun", "lambda", "defun", "sub", "proc"],
@@ -112,15 +114,52 @@ pub fn advice(written: &str, is_lobby: bool, names: &[String]) -> Option<String>
     if words.is_some() {
         return words;
     }
-    // `a.b` is one name in Io, dots and all.
+    dotted(written)
+}
+
+/// `a.b` is one name in Io, dots and all.
+pub fn dotted(written: &str) -> Option<String> {
     let (object, message) = written.split_once('.')?;
     let is_name = |part: &str| part.starts_with(char::is_alphabetic);
     (is_name(object) && is_name(message)).then(|| format!("a blank stands before a message: {object} {message}"))
 }
 
-/// What to say of a program that hands text to `println`, which prints its receiver and takes no arguments: no error in
-/// Io, and never what was meant.
-pub fn printing(source: &str) -> Option<&'static str> {
+/// Operators that stand together are read as one: `y:=-1` has the operator `:=-`, which nobody knows. `text` begins where
+/// the trouble is; what is known is an operator.
+pub fn glued(text: &str, is_known: impl Fn(&str) -> bool) -> Option<String> {
+    const OPERATORS: &str = ":'~!@$%^&*-+=|<>?/";
+    let name_end = text.find(|character: char| !character.is_alphanumeric() && character != '_')?;
+    let (name, rest) = text.split_at(name_end);
+    let length = rest.find(|character: char| !OPERATORS.contains(character)).unwrap_or(rest.len());
+    let run = &rest[..length];
+    let operator = run.strip_suffix('-').filter(|operator| !is_known(run) && is_known(operator))?;
+    let follows = rest[length..].starts_with(|character: char| character.is_alphanumeric() || character == '(');
+    let example = format!("{name} {operator} -1");
+    follows.then(|| format!("operators that stand together are read as one; a blank parts them: {}", example.trim()))
+}
+
+/// What to say of a program that does something else than it seems to: no error in Io, and never what was meant.
+pub fn misread(source: &str, is_own: impl Fn(&str) -> bool) -> Option<&'static str> {
+    let is_printing = || !is_own("print") && !is_own("println");
+    printing(source).filter(|_| is_printing()).or_else(|| ternary(source).filter(|_| !is_own("?")))
+}
+
+/// `x > 1 ? "yes" : "no"` reads as other messages, and answers none of both.
+fn ternary(source: &str) -> Option<&'static str> {
+    let mut asked = false;
+    for (piece, text) in crate::highlight::pieces(source) {
+        match (piece, text) {
+            (Piece::Operator, "?") => asked = true,
+            (Piece::Operator, ":") if asked => return Some("a choice is written if(x > 1, \"yes\", \"no\")"),
+            (Piece::Plain, "\n") => asked = false,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Text that is handed to `println`, which prints its receiver and takes no arguments.
+fn printing(source: &str) -> Option<&'static str> {
     let is_meant_as_function = |line: &str| {
         let arguments = ["println(", "print("].iter().find_map(|start| line.strip_prefix(start));
         let is_statement = ["println \"", "print \""].iter().any(|start| line.starts_with(start));
@@ -157,6 +196,24 @@ mod tests {
         assert!(of("len", "list").contains("behind their object"));
         assert!(of("a.b", "").contains("a b"));
         assert_eq!(of("frobnicate", "size"), "");
+    }
+
+    #[test]
+    fn operators_that_stand_together_are_parted() {
+        let known = [":=", "=", "+", "-", "*"];
+        let of = |text: &str| glued(text, |operator| known.contains(&operator)).unwrap_or_default();
+        assert!(of("y:=-1").ends_with("y := -1") && of("x=-y").ends_with("x = -1") && of("+-1").ends_with(": + -1"));
+        for fine in ["y := -1", "y -1", "y", "y:=", "y->x", "y --"] {
+            assert_eq!(of(fine), "", "{fine}");
+        }
+    }
+
+    #[test]
+    fn a_choice_is_no_operator() {
+        assert!(ternary("x := 1\ny := x > 1 ? 2 : 3").is_some());
+        for fine in ["obj ?message", "a ? b", "\"a ? b : c\"", "// a ? b : c", "a ? b\nc : d"] {
+            assert!(ternary(fine).is_none(), "{fine}");
+        }
     }
 
     #[test]

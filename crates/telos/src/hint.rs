@@ -3,7 +3,8 @@
 use crate::documentation;
 use crate::habit;
 use crate::session::Session;
-use language::{Exception, Vm};
+use language::syntax::OperatorTable;
+use language::{Exception, Value, Vm};
 
 /// Longer names are nobody's typing error: they are data that was taken for code.
 const NAME_CHARACTERS_MAX: usize = 64;
@@ -16,18 +17,43 @@ pub fn for_exception(session: &mut Session, exception: &Exception) -> Option<Str
         .or_else(|| misused(message, exception.trace.entries.first().map_or("", |entry| &entry.name)))
         .or_else(|| signature(message))
         .or_else(|| missing_brackets(session, exception))
+        .or_else(|| glued(session, exception))
+        .or_else(|| missing_argument(&mut session.vm, exception))
         .or_else(|| unknown(&mut session.vm, exception))
 }
 
 /// `if x > 3 …` asks what `if` without a condition answers, which is false, for `x`.
-fn missing_brackets(session: &Session, exception: &Exception) -> Option<String> {
-    let place = exception.trace.entries.first().filter(|_| exception.message.starts_with("false does not respond"))?;
-    let source = session.source_of(&place.label)?;
-    let line = source.lines().nth(place.line.checked_sub(1)? as usize)?;
-    let before: String = line.chars().take(place.column.saturating_sub(1) as usize).collect();
+fn missing_brackets(session: &mut Session, exception: &Exception) -> Option<String> {
+    let is_false = session.vm.unknown_message(exception).is_some_and(|unknown| unknown.target == Value::FALSE);
+    let (before, _) = around(session, exception).filter(|_| is_false)?;
     let is_if =
         before.split(|character: char| !character.is_alphanumeric()).rfind(|word| !word.is_empty()) == Some("if");
     is_if.then(|| "the condition stands in brackets: if(x > 1, \"yes\", \"no\")".to_string())
+}
+
+/// The text of the line before and from the place of an exception.
+fn around(session: &Session, exception: &Exception) -> Option<(String, String)> {
+    let place = exception.trace.entries.first()?;
+    let source = session.source_of(&place.label)?;
+    let line = source.lines().nth(place.line.checked_sub(1)? as usize)?;
+    let column = line.char_indices().nth(place.column.checked_sub(1)? as usize).map_or(line.len(), |(at, _)| at);
+    Some((line[..column].to_string(), line[column..].to_string()))
+}
+
+/// `y:=-1` asks the Lobby for `y`, and then whatever that is for `:=-`.
+fn glued(session: &mut Session, exception: &Exception) -> Option<String> {
+    session.vm.unknown_message(exception)?;
+    let (_, text) = around(session, exception)?;
+    let table = OperatorTable::default();
+    habit::glued(&text, |operator| table.precedence(operator).is_some() || table.assignment(operator).is_some())
+}
+
+/// An argument that was left out is nil, and nil answers little.
+fn missing_argument(vm: &mut Vm, exception: &Exception) -> Option<String> {
+    vm.unknown_message(exception).filter(|unknown| unknown.target.is_nil())?;
+    let (method, missing) = vm.missing_arguments(exception)?;
+    let missing: Vec<String> = missing.iter().map(|name| format!("'{name}'")).collect();
+    Some(format!("'{method}' was called without {}, which is nil then", missing.join(" and ")))
 }
 
 fn withheld(vm: &mut Vm, exception: &Exception) -> Option<String> {
@@ -42,7 +68,8 @@ fn withheld(vm: &mut Vm, exception: &Exception) -> Option<String> {
 
 fn missing_slot(vm: &mut Vm, exception: &Exception) -> Option<String> {
     let name = text_in(vm, exception, "missingSlot")?;
-    Some(format!("\"{name} := …\" makes the slot, \"=\" only changes one that is there"))
+    habit::dotted(&name)
+        .or_else(|| Some(format!("\"{name} := …\" makes the slot, \"=\" only changes one that is there")))
 }
 
 /// Mistakes that other languages teach, known by the words of the exception.
@@ -78,6 +105,11 @@ fn signature(message: &str) -> Option<String> {
 
 fn unknown(vm: &mut Vm, exception: &Exception) -> Option<String> {
     let unknown = vm.unknown_message(exception).filter(|unknown| unknown.name.len() <= 4 * NAME_CHARACTERS_MAX)?;
+    // `a[0] = 1` asks for the slot of that name where it would assign.
+    let is_assigned = exception.trace.entries.get(1).is_some_and(|entry| entry.name == "updateSlot");
+    if unknown.name == "squareBrackets" && is_assigned {
+        return Some("an item is changed with atPut: a atPut(0, 1)".to_string());
+    }
     let mut names = vm.visible_names(unknown.target);
     if let Some(advice) = habit::advice(&unknown.name, unknown.target == vm.lobby(), &names) {
         return Some(advice);

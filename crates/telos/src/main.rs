@@ -9,9 +9,10 @@ mod host;
 mod options;
 mod report;
 mod session;
+mod source;
 
-use clap::Parser;
 use clap::error::{ContextKind, ContextValue};
+use clap::{CommandFactory, Parser};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -28,15 +29,47 @@ fn main() -> ExitCode {
     }
 }
 
-/// `telos x.io` is how most languages run a file.
+/// What was meant by words that clap does not know, where we can guess it better than clap does.
 fn with_tip(mut error: clap::Error) -> clap::Error {
-    if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
-        && (word.ends_with(".io") || Path::new(word).is_file())
-    {
-        let tip = format!("to run a file: telos run {word}");
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.clone()),
+        _ => None,
+    };
+    let tip = text(ContextKind::InvalidSubcommand)
+        .and_then(|word| for_command(&word))
+        .or_else(|| text(ContextKind::InvalidArg).and_then(|written| for_expression(&written)));
+    if let Some(tip) = tip {
+        error.remove(ContextKind::SuggestedSubcommand);
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
     error
+}
+
+/// `telos x.io` is how most languages run a file, and `telos '1 + 2'` how a calculator is asked.
+fn for_command(word: &str) -> Option<String> {
+    if word.ends_with(".io") || Path::new(word).is_file() {
+        return Some(format!("to run a file: telos run {word}"));
+    }
+    let commands: Vec<String> =
+        command::Cli::command().get_subcommands().map(|command| command.get_name().to_string()).collect();
+    if let Some(command) = hint::nearest(word, &commands) {
+        return Some(format!("did you mean 'telos {command}'?"));
+    }
+    let is_word = word.chars().all(|character| character.is_alphabetic() || character == '-');
+    (!is_word).then(|| format!("to evaluate an expression: telos eval {}", quoted(word)))
+}
+
+/// `telos eval '-1 + 2'`: what begins with a dash looks like an option, of which clap names the beginning only.
+fn for_expression(written: &str) -> Option<String> {
+    let mut arguments = std::env::args().skip(1);
+    arguments.find(|argument| argument == "eval")?;
+    let expression = arguments.find(|argument| argument.starts_with(written) && !argument.starts_with("--"))?;
+    Some(format!("an expression that begins with - stands behind --: telos eval -- {}", quoted(&expression)))
+}
+
+/// Text as a shell takes it.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 /// A panic is a fault of ours, and should say so before anything else.

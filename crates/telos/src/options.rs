@@ -106,15 +106,16 @@ fn scaled(text: &str, units: Units) -> Option<f64> {
     (number.is_finite() && number >= 0.0).then_some(number * scale)
 }
 
-/// The same as a whole number.
+/// The same as a whole number of at least one. A limit of nothing is nobody's wish: it is taken for "no limit" elsewhere.
 fn whole(text: &str, units: Units) -> Option<u64> {
     const LARGEST: f64 = u64::MAX as f64;
     let plain = text.replace('_', "").parse().ok();
-    plain.or_else(|| scaled(text, units).filter(|number| *number < LARGEST).map(|number| number as u64))
+    let scaled = || scaled(text, units).filter(|number| *number < LARGEST && number.fract() == 0.0);
+    plain.or_else(|| scaled().map(|number| number as u64)).filter(|&number| number > 0)
 }
 
 fn parse_count(text: &str) -> Result<u64, String> {
-    whole(text, COUNT_UNITS).ok_or_else(|| "expected a number, such as 1000000, 1e6 or 10M".to_string())
+    whole(text, COUNT_UNITS).ok_or_else(|| "expected a whole number from 1 on, such as 1000000, 1e6 or 10M".to_string())
 }
 
 fn parse_depth(text: &str) -> Result<usize, String> {
@@ -122,12 +123,13 @@ fn parse_depth(text: &str) -> Result<usize, String> {
 }
 
 fn parse_bytes(text: &str) -> Result<u64, String> {
-    whole(text, BYTE_UNITS).ok_or_else(|| "expected a size, such as 64M, 1.5GiB or 1048576".to_string())
+    whole(text, BYTE_UNITS).ok_or_else(|| "expected a size from 1 byte on, such as 64M, 1.5GiB or 1048576".to_string())
 }
 
 fn parse_time(text: &str) -> Result<Duration, String> {
     let time = scaled(text, SECOND_UNITS).and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    time.ok_or_else(|| "expected a time, such as 5, 1.5s, 500ms or 2m".to_string())
+    time.filter(|time| !time.is_zero())
+        .ok_or_else(|| "expected a time longer than 0, such as 5, 1.5s, 500ms or 2m".to_string())
 }
 
 #[cfg(test)]
@@ -140,7 +142,7 @@ mod tests {
             assert_eq!(parse_count(text), Ok(count));
         }
         assert_eq!(parse_count("18446744073709551615"), Ok(u64::MAX));
-        for text in ["", "-1", "M", "1X", "1e400", "inf", "nan", "--memory"] {
+        for text in ["", "-1", "M", "1X", "1e400", "inf", "nan", "--memory", "0", "1.5", "0.0001k"] {
             assert!(parse_count(text).is_err(), "{text}");
         }
     }
@@ -155,10 +157,12 @@ mod tests {
     }
 
     #[test]
-    fn times_are_finite_and_not_negative() {
+    fn times_are_finite_and_longer_than_nothing() {
         for (text, milliseconds) in [("0.5", 500), ("1.5s", 1500), ("500ms", 500), ("2m", 120_000)] {
             assert_eq!(parse_time(text), Ok(Duration::from_millis(milliseconds)));
         }
-        assert!(parse_time("-1").is_err() && parse_time("inf").is_err() && parse_time("soon").is_err());
+        for text in ["-1", "inf", "soon", "0", "0ms", "1e-30"] {
+            assert!(parse_time(text).is_err(), "{text}");
+        }
     }
 }

@@ -4,7 +4,7 @@ use crate::session::{Failure, Session};
 use crate::{hint, options::Color};
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use anstyle::Style;
-use language::{Error, Halt, Trace, TraceEntry};
+use language::{Error, Exception, Halt, Trace, TraceEntry};
 use std::fmt::Write;
 
 /// The stack is shown up to here, then counted.
@@ -15,6 +15,8 @@ const LINE_CHARACTERS: usize = 400;
 const MESSAGE_CHARACTERS: usize = 4_000;
 /// A name in the stack is shown up to here.
 const NAME_CHARACTERS: usize = 30;
+
+pub const CANNOT_WRITE: &str = "cannot write to standard output";
 
 /// Writes a failure to standard error, after all that the program has written.
 pub fn show(session: &mut Session, failure: &Failure, color: Color) {
@@ -42,11 +44,8 @@ pub fn render(session: &mut Session, failure: &Failure, is_colored: bool) -> Str
     let renderer = if is_colored { Renderer::styled() } else { Renderer::plain() };
     let mut page = Page { session, renderer, is_colored };
     match failure {
-        Failure::Program(Error::Exception(exception)) => {
-            let title = shortened(&format!("{}: {}", exception.type_name, exception.message), MESSAGE_CHARACTERS);
-            let hint = hint::for_exception(page.session, exception);
-            page.located(title, &exception.trace, hint)
-        }
+        Failure::Program(Error::Exception(exception)) => page.exception(exception, ""),
+        Failure::Unhandled(exception) => page.exception(exception, "in a coroutine: "),
         Failure::Program(Error::Syntax { label, error }) => {
             let place = Place { label, line: error.line, column: error.column, name: "" };
             page.with_source(format!("syntax error: {}", error.message), &place, error.hint.clone())
@@ -57,7 +56,7 @@ pub fn render(session: &mut Session, failure: &Failure, is_colored: bool) -> Str
             let hint = Some("--timeout TIME allows more".to_string());
             page.halted(format!("timed out after {} s", timeout.as_secs_f64()), hint)
         }
-        Failure::OutputFailed(error) => page.plain(format!("cannot write to standard output: {error}"), None),
+        Failure::OutputFailed(error) => page.plain(format!("{CANNOT_WRITE}: {error}"), None),
     }
 }
 
@@ -93,6 +92,14 @@ impl Page<'_> {
     fn plain(&self, title: String, hint: Option<String>) -> String {
         let group = Group::with_title(Level::ERROR.primary_title(title));
         self.renderer.render(&[group.elements(hint.map(|hint| Level::HELP.message(hint)))])
+    }
+
+    fn exception(&mut self, exception: &Exception, whereabouts: &str) -> String {
+        let Exception { type_name, message, trace, .. } = exception;
+        let separator = if message.is_empty() { "" } else { ": " };
+        let title = shortened(&format!("{whereabouts}{type_name}{separator}{message}"), MESSAGE_CHARACTERS);
+        let hint = hint::for_exception(self.session, exception);
+        self.located(title, trace, hint)
     }
 
     /// Why a program was stopped, and where that was.

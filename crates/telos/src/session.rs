@@ -1,16 +1,16 @@
 //! One machine and all that surrounds it: its output, its sources, its time. Owns how a program is run and how its end
 //! becomes an exit code.
 
-use crate::host::{LocalZone, Shared, Sink, StandardOutput};
+use crate::host::{LocalZone, Shared, Sink, StandardOutput, end_all_commands};
 use crate::options::MachineOptions;
-use language::{Error, Halt, Host, Value, Vm};
+use language::{Error, Exception, Halt, Host, Interrupt, Value, Vm};
 use object::sequence::Encoding;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
 
 /// What the exit code of this program means, beyond what the running program chose itself.
 pub mod exit_code {
@@ -24,13 +24,16 @@ pub mod exit_code {
     pub const OUTPUT_CLOSED: u8 = 141;
 }
 
-/// How long a primitive that does not look at the clock may go on after the time is up.
-const GRACE: Duration = Duration::from_secs(2);
+/// How long a primitive that does not look at the clock may go on after the time is up, and how long writing what is
+/// buffered may take then.
+const GRACE: Duration = Duration::from_millis(150);
 
 /// Why a program ended without a value.
 #[derive(Debug)]
 pub enum Failure {
     Program(Error),
+    /// An exception in a coroutine, which nobody waited for.
+    Unhandled(Exception),
     TimedOut(Duration),
     OutputClosed,
     OutputFailed(std::io::Error),
@@ -42,8 +45,8 @@ impl Failure {
             Failure::Program(Error::Halted(Halt::Fuel { .. })) => exit_code::FUEL,
             Failure::Program(Error::Halted(Halt::Memory { .. })) => exit_code::MEMORY,
             Failure::Program(Error::Halted(Halt::Interrupted)) => exit_code::INTERRUPTED,
-            Failure::Program(Error::Halted(Halt::Exit { code })) => *code as u8,
-            Failure::Program(_) | Failure::OutputFailed(_) => exit_code::EXCEPTION,
+            Failure::Program(Error::Halted(Halt::Exit { code })) => *code,
+            Failure::Program(_) | Failure::Unhandled(_) | Failure::OutputFailed(_) => exit_code::EXCEPTION,
             Failure::TimedOut(_) => exit_code::TIMEOUT,
             Failure::OutputClosed => exit_code::OUTPUT_CLOSED,
         }
@@ -57,6 +60,7 @@ pub struct Session {
     options: MachineOptions,
     /// Source texts by label, for error reports.
     sources: BTreeMap<String, String>,
+    deadline: Option<Instant>,
     has_timed_out: Arc<AtomicBool>,
 }
 
@@ -76,16 +80,32 @@ impl Session {
         if let Some(shared) = vm.extra::<Shared>() {
             shared.interrupt = interrupt;
         }
-        let has_timed_out = Arc::default();
-        let mut session = Session { vm, output, options: options.clone(), sources: BTreeMap::new(), has_timed_out };
+        let mut session = Session {
+            vm,
+            output,
+            options: options.clone(),
+            sources: BTreeMap::new(),
+            deadline: None,
+            has_timed_out: Arc::default(),
+        };
         session.set_arguments(&[]);
         session.refill();
         session
     }
 
-    /// Gives the next evaluation the full limits.
+    /// Gives what follows the full limits: fuel and time are used up by all of it together.
     pub fn refill(&mut self) {
         self.vm.set_limits(self.options.limits());
+        self.deadline = self.options.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+    }
+
+    /// When the time is up, if there is a limit.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+
+    pub fn timed_out(&self) -> Failure {
+        Failure::TimedOut(self.options.timeout.unwrap_or_default())
     }
 
     pub fn set_arguments(&mut self, arguments: &[String]) {
@@ -122,6 +142,11 @@ impl Session {
         let lobby = self.vm.lobby();
         let Some(scheduler) = self.vm.get_slot(lobby, "Scheduler") else { return Ok(()) };
         self.watched(|vm| vm.send(scheduler, "waitForCorosToComplete", &[])).map(|_| ())
+    }
+
+    /// What went wrong in coroutines without anybody noticing, since this was last asked.
+    pub fn take_unhandled(&mut self) -> Vec<Failure> {
+        self.vm.take_unhandled().into_iter().map(Failure::Unhandled).collect()
     }
 
     /// The text of a value, as the program itself would print it.
@@ -174,46 +199,77 @@ impl Session {
     fn watched(&mut self, run: impl FnOnce(&mut Vm) -> Result<Value, Error>) -> Result<Value, Failure> {
         // A stop that came too late for the last program is not meant for this one.
         self.vm.interrupt().take();
-        let result = match self.options.timeout {
-            None => run(&mut self.vm),
-            Some(timeout) => {
-                let (done, waiting) = channel::<()>();
-                let (interrupt, has_timed_out) = (self.vm.interrupt(), self.has_timed_out.clone());
-                let watcher = std::thread::spawn(move || {
-                    if waiting.recv_timeout(timeout) != Err(RecvTimeoutError::Timeout) {
-                        return;
-                    }
-                    has_timed_out.store(true, Ordering::SeqCst);
-                    interrupt.set();
-                    if waiting.recv_timeout(GRACE) == Err(RecvTimeoutError::Timeout) {
-                        let seconds = timeout.as_secs_f64();
-                        crate::report::say(&format!(
-                            "error: timed out after {seconds} s, while waiting for the system"
-                        ));
-                        std::process::exit(exit_code::TIMEOUT.into());
-                    }
-                });
-                let result = run(&mut self.vm);
-                drop(done);
-                // It panics only if the process is out of everything; the result stands either way.
-                let _ = watcher.join();
-                result
-            }
+        let Some(deadline) = self.deadline else {
+            return run(&mut self.vm).map_err(|error| self.failure(error));
         };
+        let (done, waiting) = channel::<()>();
+        let watch = Watch {
+            deadline,
+            timeout: self.options.timeout.unwrap_or_default(),
+            interrupt: self.vm.interrupt(),
+            output: self.output.clone(),
+            has_timed_out: self.has_timed_out.clone(),
+        };
+        let watcher = std::thread::spawn(move || watch.until(waiting));
+        let result = run(&mut self.vm);
+        drop(done);
+        // It panics only if the process is out of everything; the result stands either way.
+        let _ = watcher.join();
         result.map_err(|error| self.failure(error))
     }
 
     fn failure(&mut self, error: Error) -> Failure {
+        // A program that was stopped takes the commands that it has started with it.
+        if matches!(error, Error::Halted(Halt::Fuel { .. } | Halt::Memory { .. } | Halt::Interrupted)) {
+            end_all_commands();
+        }
         let is_interrupted = matches!(error, Error::Halted(Halt::Interrupted));
         if is_interrupted && let Err(failure) = self.finish() {
             return failure;
         }
-        match self.options.timeout {
-            Some(timeout) if is_interrupted && self.has_timed_out.swap(false, Ordering::SeqCst) => {
-                Failure::TimedOut(timeout)
-            }
-            _ => Failure::Program(error),
+        match is_interrupted && self.has_timed_out.swap(false, Ordering::SeqCst) {
+            true => self.timed_out(),
+            false => Failure::Program(error),
         }
+    }
+}
+
+/// The clock beside a machine, on a thread of its own.
+struct Watch {
+    deadline: Instant,
+    timeout: Duration,
+    interrupt: Interrupt,
+    output: StandardOutput,
+    has_timed_out: Arc<AtomicBool>,
+}
+
+impl Watch {
+    /// Stops the machine when the time is up, unless it is done before.
+    fn until(self, done: Receiver<()>) {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        if done.recv_timeout(left) != Err(RecvTimeoutError::Timeout) {
+            return;
+        }
+        self.has_timed_out.store(true, Ordering::SeqCst);
+        self.interrupt.set();
+        if done.recv_timeout(GRACE) == Err(RecvTimeoutError::Timeout) {
+            self.end();
+        }
+    }
+
+    /// Ends the process while a primitive is at work that does not look up. Nobody knows where the program is.
+    fn end(self) {
+        end_all_commands();
+        let (done, flushed) = channel();
+        // What the program has written is shown, if somebody reads it: else this waits as the program may do.
+        std::thread::spawn(move || {
+            self.output.flush();
+            done.send(())
+        });
+        let _ = flushed.recv_timeout(GRACE);
+        let seconds = self.timeout.as_secs_f64();
+        crate::report::say(&format!("error: timed out after {seconds} s, in the midst of one long step"));
+        std::process::exit(exit_code::TIMEOUT.into());
     }
 }
 
@@ -224,6 +280,7 @@ pub fn stop_on_ctrl_c(session: &Session, is_final: bool) {
     // Without a handler Ctrl-C still ends the process.
     let _ = ctrlc::set_handler(move || {
         if is_final && was_pressed.swap(true, Ordering::SeqCst) {
+            end_all_commands();
             std::process::exit(exit_code::INTERRUPTED.into());
         }
         interrupt.set();

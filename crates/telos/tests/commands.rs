@@ -28,6 +28,13 @@ fn eval_speaks_json() {
     assert_eq!(halted.code, Some(122));
     let json: serde_json::Value = serde_json::from_str(&halted.output).unwrap();
     assert_eq!((&json["error"]["type"], &json["error"]["stack"][1]["message"]), (&"halted".into(), &"loop".into()));
+    // A program that ends itself has no value, and did not fail.
+    let ended = telos(&["eval", "--json", "write(\"hi\"); System exit(3)"]);
+    assert_eq!((ended.code, ended.output.as_str()), (Some(3), "{\"exit\":3,\"output\":\"hi\"}\n"));
+    let unhandled = telos(&["eval", "--json", "coroDo(1 foo); 2"]);
+    assert_eq!(unhandled.code, Some(1));
+    let json: serde_json::Value = serde_json::from_str(&unhandled.output).unwrap();
+    assert_eq!((&json["value"], &json["unhandled"][0]["stack"][0]["column"]), (&2.into(), &10.into()), "{json}");
     // A list that contains itself is cut, not followed.
     let cyclic = telos(&["eval", "--json", "l := list(); l append(l, l); l"]).ok();
     assert!(cyclic.contains("\"List\""));
@@ -67,6 +74,51 @@ fn the_dialogue_works_through_a_pipe() {
     assert!(repl("help\n").ok().contains("Prototypes:"));
     assert!(repl("help List\n").ok().contains("List "));
     assert!(repl("help Date today\n").ok().contains("Sets the receiver to the start of the current day"));
+}
+
+#[test]
+fn the_dialogue_is_left_and_asked_as_elsewhere() {
+    let repl = |input: &str| telos_in(".".as_ref(), &["repl"], input);
+    for leave in ["exit", "quit", "exit()", "quit()", ":q", ":quit", ":exit"] {
+        assert_eq!(repl(&format!("1\n{leave}\n2\n")).ok(), "==> 1\n", "{leave}");
+    }
+    assert_eq!(repl("exit(3)\n").code, Some(3));
+    for ask in ["help()", ":help"] {
+        assert_eq!(repl(&format!("{ask}\n")).ok(), repl("help\n").ok(), "{ask}");
+    }
+    for ask in ["help(List)", ":help List"] {
+        assert_eq!(repl(&format!("{ask}\n")).ok(), repl("help List\n").ok(), "{ask}");
+    }
+    let unhandled = repl("coroDo(1 foo); 2\n3\n");
+    assert_eq!((unhandled.code, unhandled.output.as_str()), (Some(1), "==> 2\n==> 3\n"));
+    assert!(unhandled.errors.contains("in a coroutine: Exception"), "{unhandled:?}");
+}
+
+/// Each line had all that came before it parsed anew: twenty thousand took minutes.
+#[test]
+fn a_long_input_is_read_line_by_line() {
+    let began = std::time::Instant::now();
+    let lines: String = (0..100_000).map(|each| format!("  {each}, // )\n")).collect();
+    let ran = telos_in(".".as_ref(), &["repl"], &format!("list(\n{lines}0) size\n"));
+    assert_eq!(ran.ok(), "==> 100001\n");
+    assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
+}
+
+#[test]
+fn wrong_usage_says_what_was_meant() {
+    for (arguments, tip) in [
+        (&["hello.io"][..], "tip: to run a file: telos run hello.io\n"),
+        (&["1 + 2"], "tip: to evaluate an expression: telos eval '1 + 2'\n"),
+        (&["\"it's\" println"], "telos eval '\"it'\\''s\" println'\n"),
+        (&["rnu"], "tip: did you mean 'telos run'?\n"),
+        (&["evla", "1"], "tip: did you mean 'telos eval'?\n"),
+        (&["eval", "-1 + 2"], "tip: an expression that begins with - stands behind --: telos eval -- '-1 + 2'\n"),
+    ] {
+        let ran = telos(arguments);
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+        assert!(ran.errors.contains(tip) && ran.errors.matches("tip:").count() == 1, "{ran:?}");
+    }
+    assert!(!telos(&["frobnicate"]).errors.contains("tip:"));
 }
 
 #[test]

@@ -86,6 +86,86 @@ fn waiting_for_others_ends_with_the_time() {
     }
 }
 
+/// The program's own text was read to its end, whenever that came and however long it was.
+#[test]
+fn reading_the_program_itself_is_bounded() {
+    let directory = tempdir().unwrap();
+    let ran = telos(&["run", "/dev/zero"]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.errors.contains("it is longer than the 64 MiB that a program may have"), "{ran:?}");
+    assert!(Command::new("mkfifo").arg(directory.path().join("pipe")).status().unwrap().success());
+    for file in ["pipe", "-"] {
+        let began = Instant::now();
+        let mut child = command(directory.path(), &["run", "--timeout", "0.1", file])
+            .stdin(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let input = child.stdin.take();
+        assert_eq!(child.wait().unwrap().code(), Some(124), "{file}");
+        assert!(began.elapsed() < Duration::from_secs(2), "{file} took {:?}", began.elapsed());
+        drop(input);
+    }
+    write(directory.path(), "fed", "\"through a pipe\" println");
+    let shell = format!("cat fed > pipe & exec {} run pipe", env!("CARGO_BIN_EXE_telos"));
+    let ended = Command::new("sh").args(["-c", &shell]).current_dir(directory.path()).output().unwrap();
+    assert_eq!(ended.stdout, b"through a pipe\n", "{ended:?}");
+}
+
+/// One step over hundreds of megabytes went on for two seconds after the time was up.
+#[test]
+fn a_long_step_ends_with_the_time() {
+    for step in ["escape", "asUCS4", "asJson", "occurrencesOfSeq(\"ab\")", "replaceSeq(\"a\", \"bc\")", "split(\"b\")"]
+    {
+        let program = format!("\"begun\" println; s := \"ab\\n\" repeated(1e8); loop(s clone {step})");
+        let began = Instant::now();
+        let ran = telos(&["eval", "--timeout", "0.5", &program]);
+        assert_eq!((ran.code, ran.output.as_str()), (Some(124), "begun\n"), "{step}: {ran:?}");
+        assert!(began.elapsed() < Duration::from_millis(1500), "{step} took {:?}", began.elapsed());
+    }
+}
+
+/// Whether a process is at work; one that has ended may still be listed, for want of somebody who asks how.
+fn is_running(process: &str) -> bool {
+    let state = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    state.rsplit_once(") ").is_some_and(|(_, state)| !state.starts_with('Z'))
+}
+
+/// The shell was ended with the program, what it had started lived on.
+#[test]
+fn commands_end_with_the_program_that_is_stopped() {
+    let background = "sleep 50 & echo $! > process; wait";
+    for program in [
+        format!("System system(\"{background}\")"),
+        format!("System runCommand(\"{background}\")"),
+        format!("File clone popen(\"{background}\") readLine"),
+        format!("f := File clone popen(\"{background}\"); System sleep(20)"),
+    ] {
+        let directory = tempdir().unwrap();
+        let ran = telos_in(directory.path(), &["eval", "--timeout", "0.5", &program], "");
+        assert_eq!(ran.code, Some(124), "{program}: {ran:?}");
+        let process = std::fs::read_to_string(directory.path().join("process")).unwrap();
+        let began = Instant::now();
+        while is_running(process.trim()) {
+            assert!(began.elapsed() < Duration::from_secs(5), "{program} left process {process} behind");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+/// The copy of the text and a string in the making were counted nowhere: twice the limit was in use.
+#[test]
+fn parsing_json_keeps_to_the_memory_limit() {
+    for program in [
+        r#"("[" .. ("1," repeated(3e7)) .. "1]") parseJson size"#,
+        r#"("\"" .. ("abcdefgh" repeated(1e7)) .. "\"") parseJson size"#,
+    ] {
+        let shell = format!("ulimit -v 400000; exec {} eval --memory 200M '{program}'", env!("CARGO_BIN_EXE_telos"));
+        let ended = Command::new("sh").args(["-c", &shell]).output().unwrap();
+        assert_eq!(ended.status.code(), Some(123), "{program}: {ended:?}");
+    }
+}
+
 #[test]
 fn run_command_takes_all_that_a_pipeline_writes_and_leaves_no_files() {
     let directory = tempdir().unwrap();

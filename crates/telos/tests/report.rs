@@ -115,7 +115,13 @@ fn habits_of_other_languages_are_understood() {
         ("True", "'true'"),
         ("true && false", "'and'"),
         ("x := 1; x++", "x = x + 1"),
+        ("x := 1; x += 1", "x = x + 1"),
         ("a.b", "a b"),
+        ("a := Object clone; a.b = 2", "a b"),
+        ("a := list(1); a[0] = 1", "a atPut(0, 1)"),
+        ("y:=-1; y println", "y := -1"),
+        ("y := 2*-1", "* -1"),
+        ("f := method(x, y, x + y); f()", "'f' was called without 'x' and 'y'"),
         ("\" a\" strip", "asMutable strip"),
     ] {
         assert!(hint(written).contains(said), "{written}: {}", hint(written));
@@ -144,6 +150,29 @@ fn a_missing_argument_is_said_to_be_missing() {
     let ran = eval("list(1) at(\"x\")");
     assert!(ran.errors.contains("argument 1 of 'List at' must be a Number, not a Sequence"), "{ran:?}");
     assert!(eval("while(true)").errors.contains("'while' needs at least 2 arguments, got 1"));
+}
+
+#[test]
+fn a_choice_in_another_language_is_explained() {
+    for written in ["1 ? 2 : 3", "x := 5; x > 3 ? \"yes\" : \"no\""] {
+        let ran = eval(written);
+        assert_eq!(ran.code, Some(0));
+        assert!(ran.errors.contains("help: a choice is written if("), "{ran:?}");
+    }
+    assert_eq!(eval("1 ?foo").errors, "");
+}
+
+/// Whatever is raised is told: a List was an empty message.
+#[test]
+fn an_error_that_is_no_text_says_what_it_is() {
+    for (raised, said) in [
+        ("Exception raise(list(1, \"a\"))", "error: Exception: list(1, \"a\")\n"),
+        ("Exception raise(12)", "error: Exception: 12\n"),
+        ("Exception raise", "error: Exception\n"),
+        ("Exception raise(Object clone do(asString := method(1 foo)))", "error: Exception: an Object\n"),
+    ] {
+        assert!(eval(raised).errors.starts_with(said), "{raised}: {:?}", eval(raised));
+    }
 }
 
 #[test]

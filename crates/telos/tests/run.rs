@@ -39,9 +39,21 @@ fn exit_codes_tell_how_it_ended() {
     assert_eq!(eval("Exception raise(\"no\")").code, Some(1));
     assert_eq!(eval("a b(").code, Some(1));
     assert_eq!(telos(&["frobnicate"]).code, Some(2));
-    assert!(telos(&["hello.io"]).errors.contains("tip: to run a file: telos run hello.io"));
     assert_eq!(telos(&["eval"]).code, Some(2));
     assert_eq!(telos(&["eval", "--memory", "1X", "1"]).code, Some(2));
+}
+
+/// 256 has no low bits and nan is no number, so both looked like success.
+#[test]
+fn an_exit_code_that_no_process_can_have_is_refused() {
+    for code in ["256", "-256", "0/0", "1.5", "1e300"] {
+        let ran = eval(&format!("System exit({code})"));
+        assert_eq!(ran.code, Some(1), "{code}");
+        assert!(ran.errors.contains("an exit code is a whole number from 0 to 255"), "{ran:?}");
+    }
+    assert_eq!(eval("System exit(255)").code, Some(255));
+    assert_eq!(eval("System exit(-1)").code, Some(255));
+    assert_eq!(eval("exit(-255)").code, Some(1));
 }
 
 #[test]
@@ -79,6 +91,9 @@ fn limits_are_written_as_people_write_them() {
         ("--memory", "10XB", "such as 64M, 1.5GiB or 1048576"),
         ("--timeout", "-1", "such as 5, 1.5s, 500ms or 2m"),
         ("--depth", "", "such as 1000000, 1e6 or 10M"),
+        ("--fuel", "1.5", "a whole number from 1 on"),
+        ("--fuel", "0", "a whole number from 1 on"),
+        ("--timeout", "0", "a time longer than 0"),
     ] {
         let ran = telos(&["eval", limit, value, "1"]);
         assert_eq!(ran.code, Some(2), "{ran:?}");
@@ -101,7 +116,13 @@ fn a_limit_behind_the_file_is_the_programs_and_is_warned_about() {
     assert_eq!(meant.errors, "");
     assert_eq!(meant.ok(), "list(\"a.io\", \"--fuel\", \"10\")\n");
     assert_eq!(run(&["run", "a.io", "--verbose"]).errors, "");
-    assert_eq!(run(&["run", "a.io", "--help"]).ok(), "list(\"a.io\", \"--help\")\n");
+    let help = run(&["run", "a.io", "--help"]);
+    assert_eq!(help.errors, "", "it looks at its arguments");
+    assert_eq!(help.ok(), "list(\"a.io\", \"--help\")\n");
+    write(directory.path(), "b.io", "1 println");
+    let help = run(&["run", "b.io", "--help"]);
+    assert!(help.errors.starts_with("note: --help stands after the file") && help.output == "1\n", "{help:?}");
+    assert_eq!(run(&["run", "--", "b.io", "--help"]).errors, "");
     let misspelled = run(&["run", "--fule", "10", "a.io"]);
     assert_eq!(misspelled.code, Some(2));
     assert!(misspelled.errors.contains("'--fule'") && misspelled.errors.contains("'--fuel'"), "{misspelled:?}");
@@ -119,6 +140,26 @@ fn the_same_fuel_stops_at_the_same_message() {
     let first = run();
     assert!(first.lines().count() > 100);
     assert_eq!(first, run());
+}
+
+/// The standard library replaces a closed output by /dev/null: what was printed was lost, and all seemed well.
+#[test]
+fn output_that_was_closed_is_an_error_for_who_prints() {
+    let shell = |line: &str| {
+        let line = line.replace("telos", env!("CARGO_BIN_EXE_telos"));
+        std::process::Command::new("sh").args(["-c", &line]).output().unwrap()
+    };
+    for line in
+        ["telos eval '1 println' >&-", "telos eval 1 >&-", "telos eval --json 1 >&-", "telos completions bash >&-"]
+    {
+        let ended = shell(line);
+        let errors = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(1), "{line}: {errors}");
+        assert!(errors.contains("cannot write to standard output: it is closed"), "{line}: {errors}");
+    }
+    for line in ["telos eval nil >&-", "telos eval '1 println' > /dev/null", "telos eval '1 println' 1<> /dev/null"] {
+        assert_eq!(shell(line).status.code(), Some(0), "{line}");
+    }
 }
 
 #[test]
@@ -169,4 +210,38 @@ fn nesting_without_end_neither_panics_nor_overflows() {
 fn coroutines_come_to_their_end() {
     let program = "Object clone do(later := method(yield; \"later\" println)) @@later; \"now\" println";
     assert_eq!(telos_in(".".as_ref(), &["run", "-"], program).ok(), "now\nlater\n");
+}
+
+/// They were written to standard output, or nowhere, and the program ended well.
+#[test]
+fn an_exception_in_a_coroutine_is_an_error() {
+    let actor = "worker := Object clone do(work := method(1 foo))\n";
+    for code in ["worker @@work", "x := worker @work", "coroDo(worker work)", "worker coroDoLater(work)"] {
+        let ran = telos_in(".".as_ref(), &["run", "-"], &format!("{actor}{code}; \"done\" println"));
+        assert_eq!((ran.code, ran.output.as_str()), (Some(1), "done\n"), "{code}: {ran:?}");
+        assert!(
+            ran.errors.starts_with("error: in a coroutine: Exception: Number does not respond to 'foo'\n"),
+            "{ran:?}"
+        );
+        assert!(ran.errors.contains(" --> -:1:"), "{ran:?}");
+    }
+    let unknown = telos_in(".".as_ref(), &["run", "-"], "Object clone @@foo(1)");
+    assert!(unknown.errors.contains("1 | Object clone @@foo(1)\n  |                ^^^\n"), "{unknown:?}");
+}
+
+#[test]
+fn an_exception_in_a_coroutine_that_somebody_handles_is_none() {
+    let actor = "worker := Object clone do(work := method(1 foo))\n";
+    for code in [
+        "f := worker @work; e := try(f println); e catch(Exception, e error println)",
+        "coroDo(worker work) exception catch(Exception, \"caught\" println)",
+        "worker handleActorException := method(e, e error println); worker @@work",
+        "f := worker @work; try(f println)",
+    ] {
+        let ran = telos_in(".".as_ref(), &["run", "-"], &format!("{actor}{code}"));
+        assert_eq!((ran.code, ran.errors.as_str()), (Some(0), ""), "{code}: {ran:?}");
+    }
+    // Whoever waits for the result gets it, and is the only one to report it.
+    let ran = telos_in(".".as_ref(), &["run", "-"], &format!("{actor}f := worker @work; f println"));
+    assert_eq!((ran.code, ran.errors.matches("error:").count()), (Some(1), 1), "{ran:?}");
 }

@@ -1,6 +1,8 @@
-//! The loop of a fuzz target: cases from consecutive seeds until the time is up or one fails.
+//! The loop of a fuzz target: cases from consecutive seeds until the time is up or one fails. A case that does not end
+//! fails, too; it is not shrunk, and ends the process.
 
 use crate::shrink::shrink;
+use crate::watchdog::{Case, Watchdog};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -8,9 +10,10 @@ use std::time::{Duration, Instant};
 const SHRINK_MOST: Duration = Duration::from_secs(30);
 
 /// The command line of every target: `--seconds N --cases C --seed S`, `--one` for a single case, `--all` to go on after a
-/// finding, `--input FILE` for one's own.
+/// finding, `--input FILE` for one's own, `--case-seconds N` for how long one may take.
 pub struct Options {
     seconds: u64,
+    case_seconds: u64,
     cases: u64,
     seed: u64,
     one: bool,
@@ -30,6 +33,7 @@ impl Options {
         let has = |name: &str| arguments.iter().any(|argument| argument == name);
         Options {
             seconds: number("--seconds", 60),
+            case_seconds: number("--case-seconds", 20),
             cases: number("--cases", u64::MAX),
             seed: number("--seed", 1),
             one: has("--one"),
@@ -44,10 +48,12 @@ pub fn run(generate: impl Fn(u64) -> String, check: impl Fn(&str) -> Result<(), 
     let options = Options::read();
     // Findings are printed by us, once; shrinking would print hundreds.
     std::panic::set_hook(Box::new(|_| {}));
+    let watchdog = Watchdog::start(Duration::from_secs(options.case_seconds), end_of_hang);
+    let guarded = |seed: u64, input: &str| watchdog.watch(seed, input, || guarded(&check, input));
     if let Some(input) = options.input {
         // Choices that go with the seed are made as they were for the case.
         generate(options.seed);
-        return match guarded(&check, &input) {
+        return match guarded(options.seed, &input) {
             Ok(()) => ExitCode::SUCCESS,
             Err(why) => {
                 println!("{why}");
@@ -62,14 +68,14 @@ pub fn run(generate: impl Fn(u64) -> String, check: impl Fn(&str) -> Result<(), 
         let seed =
             if options.one { options.seed } else { options.seed.wrapping_mul(1_000_000_007).wrapping_add(cases) };
         let input = generate(seed);
-        match guarded(&check, &input) {
+        match guarded(seed, &input) {
             Ok(()) => {}
             Err(why) if options.all => {
                 println!("--one --seed {seed}: {}", kind(&why));
                 found += 1;
             }
             Err(why) => {
-                report(seed, &input, &why, &check);
+                report(seed, &input, &why, |candidate| guarded(seed, candidate));
                 return ExitCode::FAILURE;
             }
         }
@@ -79,11 +85,17 @@ pub fn run(generate: impl Fn(u64) -> String, check: impl Fn(&str) -> Result<(), 
     if found == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn report(seed: u64, input: &str, why: &str, check: &impl Fn(&str) -> Result<(), String>) {
+/// A thread cannot be ended, so the process is.
+fn end_of_hang(case: Case) {
+    println!("found with --one --seed {}\nhang: it does not end\n━━ program\n{}", case.seed, case.input);
+    std::process::exit(1);
+}
+
+fn report(seed: u64, input: &str, why: &str, check: impl Fn(&str) -> Result<(), String>) {
     println!("found with --one --seed {seed}\n{why}\n━━ shrinking {} bytes", input.len());
-    let is_same = |candidate: &str| guarded(check, candidate).is_err_and(|other| kind(&other) == kind(why));
+    let is_same = |candidate: &str| check(candidate).is_err_and(|other| kind(&other) == kind(why));
     let small = shrink(input, SHRINK_MOST, is_same);
-    let why = guarded(check, &small).err().unwrap_or_default();
+    let why = check(&small).err().unwrap_or_default();
     println!("━━ shrunk\n{small}\n━━ why\n{why}");
 }
 

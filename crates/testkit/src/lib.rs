@@ -3,7 +3,7 @@
 //! - `random`: numbers from a seed; `programs`: Io programs that try to break a machine; `mutate`: text made worse
 //! - `shrink`: less of an input that still fails
 //! - `crash`: a disk that remembers what a crash would leave, and fails when told to
-//! - `fuzz`: the loop of a fuzz target and its command line
+//! - `fuzz`: the loop of a fuzz target and its command line; `watchdog`: notices a case that does not end
 
 pub mod crash;
 pub mod fuzz;
@@ -11,5 +11,6 @@ pub mod mutate;
 pub mod programs;
 pub mod random;
 pub mod shrink;
+pub mod watchdog;
 
 pub use random::Random;

@@ -5,7 +5,7 @@
 //! - `activate`: what a slot's value does when it is looked up: blocks and primitives
 //! - `unwind`: stops, exceptions and halts on their way out
 //! - `switch`: coroutines; `saved`: their stacks as plain values, for files
-//! - `trace`: where a program that ended was
+//! - `trace`: where a program that ended was; `unhandled`: exceptions that nobody was there to catch
 
 pub mod activate;
 pub mod evaluate;
@@ -14,6 +14,7 @@ pub mod saved;
 pub mod scopes;
 pub mod switch;
 pub mod trace;
+pub mod unhandled;
 pub mod unwind;
 pub mod values;
 

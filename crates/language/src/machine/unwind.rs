@@ -78,6 +78,7 @@ impl Vm {
                 }
                 Kind::Native(Native::Coroutine) => {
                     self.heap.set_slot(self.current, self.names.exception, exception);
+                    self.leave_unhandled(exception);
                     return Some(self.finish_coroutine(Value::NIL));
                 }
                 _ => {

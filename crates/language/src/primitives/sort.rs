@@ -22,7 +22,7 @@ fn sort_in_place(vm: &mut Vm, args: Args) -> Outcome {
     }
     let mut values = vm.heap.list(list).unwrap_or_default().to_vec();
     charge_for(vm, values.len())?;
-    let are_numbers = values.iter().all(|value| value.as_number().is_some_and(|number| !number.is_nan()));
+    let are_numbers = values.iter().all(|value| value.as_number().is_some());
     let run = if are_numbers { Run::Numbers } else { Run::Values };
     sort_values(vm, &mut values, run, &mut Vec::new())?;
     vm.heap.list_edit(list, |items| items.copy_from_slice(&values));
@@ -32,8 +32,8 @@ fn sort_in_place(vm: &mut Vm, args: Args) -> Outcome {
 /// What is sorted at one go; longer lists are merged from such runs.
 #[derive(Clone, Copy)]
 enum Run {
-    /// Numbers that have an order. The standard library sorts only these: it may panic where an order contradicts
-    /// itself, as it does where some are nan, and it knows no fuel.
+    /// Plain numbers. The standard library sorts only these: it may panic where an order contradicts itself, as that of
+    /// other values may, and it knows no fuel.
     Numbers,
     /// Anything, by insertion.
     Values,
@@ -51,7 +51,7 @@ impl Run {
         match self {
             Run::Numbers => {
                 let number = |value: &Value| value.as_number().unwrap_or_default();
-                values.sort_by(|left, right| number(left).partial_cmp(&number(right)).unwrap_or(Ordering::Equal));
+                values.sort_by(|left, right| number_order(number(left), number(right)));
                 vm.check_interrupt()
             }
             Run::Values => insert_in_order(vm, values),
@@ -59,10 +59,23 @@ impl Run {
     }
 }
 
+/// The order of numbers in a sorted list: nan, which compares with nothing, comes last.
+fn number_order(left: f64, right: f64) -> Ordering {
+    left.partial_cmp(&right).unwrap_or_else(|| left.is_nan().cmp(&right.is_nan()))
+}
+
+/// The order of two values in a sorted list.
+fn order(vm: &mut Vm, left: Value, right: Value) -> Result<Ordering, Signal> {
+    match (vm.number_of(left), vm.number_of(right)) {
+        (Some(left), Some(right)) => Ok(number_order(left, right)),
+        _ => vm.compare(left, right),
+    }
+}
+
 fn insert_in_order(vm: &mut Vm, values: &mut [Value]) -> Result<(), Signal> {
     for end in 1..values.len() {
         let mut at = end;
-        while at > 0 && vm.compare(values[at - 1], values[at])?.is_gt() {
+        while at > 0 && order(vm, values[at - 1], values[at])?.is_gt() {
             values.swap(at - 1, at);
             at -= 1;
         }
@@ -79,7 +92,7 @@ fn sort_values(vm: &mut Vm, values: &mut [Value], run: Run, spare: &mut Vec<Valu
     let middle = values.len() / 2;
     sort_values(vm, &mut values[..middle], run, spare)?;
     sort_values(vm, &mut values[middle..], run, spare)?;
-    if vm.compare(values[middle - 1], values[middle])?.is_gt() {
+    if order(vm, values[middle - 1], values[middle])?.is_gt() {
         merge(vm, values, middle, spare)?;
     }
     Ok(())
@@ -98,7 +111,7 @@ fn merge(vm: &mut Vm, values: &mut [Value], middle: usize, spare: &mut Vec<Value
         if to.is_multiple_of(LOOK_ITEMS) {
             vm.check_interrupt()?;
         }
-        if vm.compare(spare[left], values[right])?.is_le() {
+        if order(vm, spare[left], values[right])?.is_le() {
             values[to] = spare[left];
             left += 1;
         } else {

@@ -23,6 +23,12 @@ impl<'s> Lexer<'s> {
         Ok(Lexer { bytes: source.as_bytes(), offset })
     }
 
+    /// Goes on at an offset where a token begins.
+    pub fn resume(source: &'s str, offset: usize) -> Result<Self, Fault> {
+        let lexer = Lexer::new(source)?;
+        Ok(Lexer { offset: offset.max(lexer.offset), ..lexer })
+    }
+
     /// The next token; after the last one, `End` for ever.
     pub fn next(&mut self) -> Result<Token, Fault> {
         self.skip_while(is_blank);

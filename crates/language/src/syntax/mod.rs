@@ -29,7 +29,7 @@ mod shuffle;
 mod token;
 mod tree;
 
-pub use complete::{Completeness, is_complete};
+pub use complete::{Completeness, Incoming, is_complete};
 pub use error::SyntaxError;
 pub use escape::{escape, quote, unescape};
 pub use format::format;

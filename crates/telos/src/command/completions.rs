@@ -1,10 +1,12 @@
 //! `telos completions`: scripts that let a shell complete our commands.
 
 use super::Cli;
+use crate::host::write_out;
+use crate::report::CANNOT_WRITE;
 use crate::session::exit_code;
+use anyhow::Context;
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
-use std::io::Write;
 use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
@@ -26,13 +28,12 @@ impl Completions {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Cli::command(), "telos", &mut script);
-        let mut stdout = std::io::stdout().lock();
-        match stdout.write_all(&script).and_then(|()| stdout.flush()) {
+        match write_out(&script) {
             // Whoever has gone away needs no words.
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {
                 Ok(ExitCode::from(exit_code::OUTPUT_CLOSED))
             }
-            written => written.map(|()| ExitCode::SUCCESS).map_err(Into::into),
+            written => written.map(|()| ExitCode::SUCCESS).context(CANNOT_WRITE),
         }
     }
 }

@@ -1,15 +1,14 @@
 //! `telos fmt`: tidy source.
 
-use super::read_source;
-use crate::host::Sink;
+use crate::host::{Sink, write_out};
 use crate::options::{Color, MachineOptions};
-use crate::report;
+use crate::report::{self, CANNOT_WRITE};
 use crate::session::{Failure, Session};
+use crate::source;
 use anyhow::Context;
 use clap::Args;
 use language::Error;
 use language::syntax::{OperatorTable, format};
-use std::io::Write;
 use std::process::ExitCode;
 
 /// Lay out Io source tidily
@@ -36,7 +35,7 @@ impl Fmt {
         let table = OperatorTable::default();
         let mut is_success = true;
         for file in &self.files {
-            let source = read_source(file)?;
+            let Some(source) = source::read(file, None)? else { continue };
             match format(&source, &table) {
                 Ok(tidied) => is_success &= self.deliver(file, &source, &tidied)?,
                 Err(error) => {
@@ -50,10 +49,9 @@ impl Fmt {
 
     /// Whether the file was as it should be, or is now.
     fn deliver(&self, file: &str, source: &str, tidied: &str) -> anyhow::Result<bool> {
-        let mut stdout = std::io::stdout().lock();
         if self.check {
             if source != tidied {
-                writeln!(stdout, "{file}")?;
+                write_out(format!("{file}\n").as_bytes()).context(CANNOT_WRITE)?;
             }
             return Ok(source == tidied);
         }
@@ -63,8 +61,8 @@ impl Fmt {
             }
             return Ok(true);
         }
-        match stdout.write_all(tidied.as_bytes()).and_then(|()| stdout.flush()) {
-            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
+        match write_out(tidied.as_bytes()) {
+            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error).context(CANNOT_WRITE),
             _ => Ok(true),
         }
     }

@@ -1,12 +1,12 @@
 //! Results as JSON, for other programs.
 
 use crate::hint;
-use crate::report;
-use crate::session::{Failure, Session};
-use language::{Error, Trace, TraceEntry, Value};
+use crate::host::write_out;
+use crate::report::{self, CANNOT_WRITE};
+use crate::session::{Failure, Session, exit_code};
+use language::{Error, Halt, Trace, TraceEntry, Value};
 use object::Kind;
 use serde_json::{Map, Number, json};
-use std::io::Write;
 use std::process::ExitCode;
 
 /// Deeper lists and maps are named only: they may contain themselves.
@@ -23,17 +23,30 @@ pub fn print(mut session: Session, result: Result<Value, Failure>) -> ExitCode {
     });
     let _ = session.finish();
     let output = session.output.take_captured();
-    let (object, code) = match described {
-        Ok((value, type_name)) => (json!({ "value": value, "type": type_name, "output": output }), 0),
+    let unhandled = session.take_unhandled();
+    let (mut object, code) = match described {
+        Ok((value, type_name)) => {
+            let code = unhandled.first().map_or(0, Failure::exit_code);
+            (json!({ "value": value, "type": type_name, "output": output }), code)
+        }
+        Err(Failure::Program(Error::Halted(Halt::Exit { code }))) => (json!({ "exit": code, "output": output }), code),
         Err(failure) => {
             let error = error_of(&mut session, &failure);
             (json!({ "error": error, "output": output }), failure.exit_code())
         }
     };
+    if !unhandled.is_empty() {
+        object["unhandled"] = unhandled.iter().map(|failure| error_of(&mut session, failure)).collect();
+    }
     std::mem::forget(session);
-    // A reader that has gone has no use for an error either.
-    let _ = writeln!(std::io::stdout(), "{object}");
-    ExitCode::from(code)
+    match write_out(format!("{object}\n").as_bytes()) {
+        // A reader that has gone has no use for an error either.
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            report::say(&format!("error: {CANNOT_WRITE}: {error}"));
+            ExitCode::from(exit_code::EXCEPTION)
+        }
+        _ => ExitCode::from(code),
+    }
 }
 
 /// Numbers, text, lists, maps and constants as they are; any other object as its text.
@@ -91,7 +104,7 @@ fn number_of(number: f64) -> serde_json::Value {
 
 fn error_of(session: &mut Session, failure: &Failure) -> serde_json::Value {
     match failure {
-        Failure::Program(Error::Exception(exception)) => {
+        Failure::Program(Error::Exception(exception)) | Failure::Unhandled(exception) => {
             let hint = hint::for_exception(session, exception);
             let trace = places_of(&exception.trace);
             json!({ "type": exception.type_name, "message": exception.message, "hint": hint, "stack": trace })

@@ -9,13 +9,10 @@ mod repl;
 mod run;
 
 use crate::habit;
-use crate::host::reason;
 use crate::options::Color;
 use crate::report;
 use crate::session::{Failure, Session};
-use anyhow::Context;
 use clap::{Parser, Subcommand};
-use std::io::Read;
 use std::process::ExitCode;
 
 // Lines of at most 80 columns, as they are printed.
@@ -30,7 +27,7 @@ Examples:
 
 Exit codes:
     0   success, or the code that the program gave to System exit
-    1   an exception, a syntax error or an unreadable file
+    1   an exception, in a coroutine too, a syntax error or an unreadable file
     2   wrong usage
   122   out of fuel
   123   out of memory
@@ -73,29 +70,10 @@ impl Cli {
     }
 }
 
-/// Reads a program: a file, or standard input for `-`.
-fn read_source(path: &str) -> anyhow::Result<String> {
-    let bytes = if path == "-" {
-        let mut bytes = Vec::new();
-        std::io::stdin().lock().read_to_end(&mut bytes).context("cannot read standard input")?;
-        bytes
-    } else {
-        let read = std::fs::read(path).map_err(|error| anyhow::anyhow!(reason(&error)));
-        read.with_context(|| format!("cannot read \"{path}\""))?
-    };
-    String::from_utf8(bytes).map_err(|error| {
-        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = valid.iter().filter(|&&byte| byte == b'\n').count() + 1;
-        let byte = error.as_bytes().get(valid.len()).copied().unwrap_or_default();
-        anyhow::anyhow!("\"{path}\" is not UTF-8: byte {byte:#04x} at offset {}, line {line}", valid.len())
-    })
-}
-
 /// Tells the author of a program that does what nobody wants without failing.
 fn advise(session: &mut Session, source: &str, color: Color) {
-    let lobby = session.vm.lobby();
-    let is_own = session.vm.own_names(lobby).iter().any(|name| name == "print" || name == "println");
-    if let Some(words) = habit::printing(source).filter(|_| !is_own) {
+    let names = session.vm.own_names(session.vm.lobby());
+    if let Some(words) = habit::misread(source, |name| names.iter().any(|each| each == name)) {
         report::advise(session, words, color);
     }
 }
@@ -108,8 +86,10 @@ fn end(mut session: Session, result: Result<(), Failure>, color: Color) -> ExitC
         (Err(failure), Err(finished)) if failure.exit_code() == 0 => Err(finished),
         (Err(failure), _) => Err(failure),
     };
+    let unhandled = session.take_unhandled();
+    unhandled.iter().for_each(|failure| report::show(&mut session, failure, color));
     let code = match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => unhandled.first().map_or(ExitCode::SUCCESS, |failure| ExitCode::from(failure.exit_code())),
         Err(failure) => {
             report::show(&mut session, &failure, color);
             ExitCode::from(failure.exit_code())

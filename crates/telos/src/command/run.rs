@@ -1,11 +1,12 @@
 //! `telos run`: a file from start to end.
 
-use super::{advise, end, read_source};
+use super::{advise, end};
 use crate::hint::nearest;
 use crate::host::Sink;
 use crate::options::{CONFINING, Color, MachineOptions};
 use crate::report;
 use crate::session::{Session, stop_on_ctrl_c};
+use crate::source;
 use anyhow::Context;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, ValueHint};
@@ -42,10 +43,15 @@ impl Run {
         let (file, arguments) = self.program.split_first().context("there is a file, or clap had refused")?;
         if !is_separated() {
             refuse_unknown_option(file);
-            ask_about(file, arguments);
         }
-        let source = read_source(file)?;
         let mut session = Session::new(&self.machine, Sink::Standard);
+        let Some(source) = source::read(file, session.deadline())? else {
+            let failure = session.timed_out();
+            return Ok(end(session, Err(failure), color));
+        };
+        if !is_separated() {
+            ask_about(file, arguments, &source);
+        }
         stop_on_ctrl_c(&session, true);
         session.set_arguments(&self.program);
         session.set_launch_file(Path::new(file));
@@ -54,6 +60,9 @@ impl Run {
         Ok(end(session, result, color))
     }
 }
+
+/// Options that are about telos, wherever they are looked for.
+const INFORMING: &[&str] = &["--help", "-h"];
 
 /// Whether `--` says where our options end.
 fn is_separated() -> bool {
@@ -71,13 +80,21 @@ fn refuse_unknown_option(file: &str) {
     }
 }
 
-/// A limit that stands behind the file limits nothing. That may be meant, and `--` before the file says so.
-fn ask_about(file: &str, arguments: &[String]) {
+/// A limit that stands behind the file limits nothing, and `--help` there says nothing of telos. That may be meant, and
+/// `--` before the file says so; or, for what limits nothing anyhow, a program that looks at its arguments.
+fn ask_about(file: &str, arguments: &[String], source: &str) {
     let is_confining = |argument: &&String| CONFINING.contains(&argument.split('=').next().unwrap_or(argument));
     if let Some(argument) = arguments.iter().find(is_confining) {
         report::say(&format!(
             "warning: {argument} stands after the file, so it is for the program and limits nothing\n\
              help: telos run {argument} … {file}, or, if that was meant: telos run -- {file} {argument} …"
+        ));
+    } else if let Some(argument) = arguments.iter().find(|argument| INFORMING.contains(&argument.as_str()))
+        && !source.contains("args")
+    {
+        report::say(&format!(
+            "note: {argument} stands after the file, so it is for the program, which does not look at its arguments\n\
+             help: telos run {argument} is about telos"
         ));
     }
 }

@@ -9,13 +9,16 @@ mod output;
 mod process;
 mod random;
 mod read;
+mod started;
 mod stat;
 mod stream;
 mod system;
 
 pub use clock::LocalZone;
 pub use file::reason;
-pub use output::{Sink, StandardOutput};
+pub use output::{Sink, StandardOutput, write_out};
+pub use read::WAIT_SLICE;
+pub use started::end_all as end_all_commands;
 pub use stream::standard_input;
 
 use clap::ValueEnum;

@@ -1,6 +1,7 @@
 //! File: opening and closing. Owns the way from a File to its open stream.
 
 use super::file::{fail, path_of, reason};
+use super::started::Started;
 use super::stream::Stream;
 use super::{Shared, process};
 use language::{Args, Outcome, Signal, Value, Vm};
@@ -171,10 +172,10 @@ pub fn popen(vm: &mut Vm, args: Args) -> Outcome {
     }
     let command = path_of(vm, &args)?.into_os_string();
     let mut shell = process::shell(vm, command);
-    match with_descriptors(vm, || shell.stdout(Stdio::piped()).spawn()) {
-        Ok(mut child) => {
-            let reader = child.stdout.take().map(io::BufReader::new);
-            attach(vm, args.target, Stream::Command { reader, child: Some(child) });
+    match with_descriptors(vm, || Started::spawn(shell.stdout(Stdio::piped()))) {
+        Ok(mut command) => {
+            let reader = command.take_stdout().map(io::BufReader::new);
+            attach(vm, args.target, Stream::Command { reader, command: Some(command) });
             Ok(args.target)
         }
         Err(error) => Err(fail(vm, &args, "run", &error)),
@@ -186,8 +187,8 @@ pub fn close(vm: &mut Vm, args: Args) -> Outcome {
     vm.clear_foreign(args.target);
     let mut stream = stream.borrow_mut();
     match stream.finish() {
-        Ok(Some(child)) => {
-            let status = process::wait(vm, child)?;
+        Ok(Some(command)) => {
+            let status = process::wait(vm, command)?;
             let number = |number: Option<i32>| number.map_or(Value::NIL, |number| Value::number(number.into()));
             vm.set_slot(args.target, "exitStatus", number(status.code()));
             vm.set_slot(args.target, "termSignal", number(status.signal()));

@@ -2,9 +2,8 @@
 //! gone.
 
 use language::{Interrupt, Output};
-use std::cell::RefCell;
 use std::io::{IsTerminal, Write};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 const BLOCK_BYTES: usize = 32 * 1024;
 
@@ -24,14 +23,14 @@ struct State {
     interrupt: Option<Interrupt>,
 }
 
-/// Shared by the machine, which writes, and by whoever flushes.
+/// Shared by the machine, which writes, and by whoever flushes: that may be the clock's thread.
 #[derive(Clone)]
-pub struct StandardOutput(Rc<RefCell<State>>);
+pub struct StandardOutput(Arc<Mutex<State>>);
 
 impl StandardOutput {
     pub fn new(sink: Sink) -> StandardOutput {
         let is_line_buffered = matches!(sink, Sink::Standard) && std::io::stdout().is_terminal();
-        StandardOutput(Rc::new(RefCell::new(State {
+        StandardOutput(Arc::new(Mutex::new(State {
             sink,
             buffer: Vec::new(),
             is_line_buffered,
@@ -41,13 +40,17 @@ impl StandardOutput {
         })))
     }
 
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The machine to stop when nobody reads its output any more.
     pub fn stops(&self, interrupt: Interrupt) {
-        self.0.borrow_mut().interrupt = Some(interrupt);
+        self.state().interrupt = Some(interrupt);
     }
 
     pub fn write_bytes(&self, bytes: &[u8]) {
-        let mut state = self.0.borrow_mut();
+        let mut state = self.state();
         state.written_bytes += bytes.len() as u64;
         state.buffer.extend_from_slice(bytes);
         let is_due = state.buffer.len() >= BLOCK_BYTES || (state.is_line_buffered && bytes.contains(&b'\n'));
@@ -57,23 +60,23 @@ impl StandardOutput {
     }
 
     pub fn flush(&self) {
-        self.0.borrow_mut().flush();
+        self.state().flush();
     }
 
     /// How much was written so far, flushed or not.
     pub fn written_bytes(&self) -> u64 {
-        self.0.borrow().written_bytes
+        self.state().written_bytes
     }
 
     /// What was captured since the last time.
     pub fn take_captured(&self) -> String {
-        let bytes = std::mem::take(&mut self.0.borrow_mut().buffer);
+        let bytes = std::mem::take(&mut self.state().buffer);
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
     /// Why output could not be written, if it could not.
     pub fn take_failure(&self) -> Option<std::io::Error> {
-        self.0.borrow_mut().failure.take()
+        self.state().failure.take()
     }
 }
 
@@ -86,14 +89,22 @@ impl State {
         if self.failure.is_some() || buffer.is_empty() {
             return;
         }
-        let mut stdout = std::io::stdout().lock();
-        if let Err(error) = stdout.write_all(&buffer).and_then(|()| stdout.flush()) {
+        if let Err(error) = write_out(&buffer) {
             self.failure = Some(error);
             if let Some(interrupt) = &self.interrupt {
                 interrupt.set();
             }
         }
     }
+}
+
+/// Writes to standard output, all of it and at once. One that was closed from the beginning takes nothing.
+pub fn write_out(bytes: &[u8]) -> std::io::Result<()> {
+    if system::output::was_closed() {
+        return Err(std::io::Error::other("it is closed"));
+    }
+    let mut stdout = std::io::stdout().lock();
+    stdout.write_all(bytes).and_then(|()| stdout.flush())
 }
 
 impl Output for StandardOutput {

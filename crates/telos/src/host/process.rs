@@ -3,6 +3,7 @@
 use super::file::reason;
 use super::open::with_descriptors;
 use super::read::{Gathered, WAIT_SLICE, wait_slice};
+use super::started::Started;
 use super::{Row, Shared, define_table, os_string};
 use language::{Args, Halt, NONE, ONE, Outcome, Signal, Value, Vm};
 use object::sequence::Sequence;
@@ -12,7 +13,7 @@ use std::cell::RefCell;
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 /// What is read of a command at once.
@@ -34,17 +35,17 @@ const TABLE: &[Row] = &[
 
 thread_local! {
     /// Commands that nobody waits for any more. They may go on, but each keeps its number until it was asked how it ended.
-    static ABANDONED: RefCell<Vec<Child>> = const { RefCell::new(Vec::new()) };
+    static ABANDONED: RefCell<Vec<Started>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Leaves a command to itself, its File having been forgotten.
-pub fn abandon(child: Child) {
-    ABANDONED.with_borrow_mut(|abandoned| abandoned.push(child));
+pub fn abandon(command: Started) {
+    ABANDONED.with_borrow_mut(|abandoned| abandoned.push(command));
     forget_ended();
 }
 
 fn forget_ended() {
-    ABANDONED.with_borrow_mut(|abandoned| abandoned.retain_mut(|child| matches!(child.try_wait(), Ok(None))));
+    ABANDONED.with_borrow_mut(|abandoned| abandoned.retain_mut(|command| matches!(command.try_wait(), Ok(None))));
 }
 
 /// A shell that will run the command with the variables that the program has set.
@@ -62,48 +63,49 @@ pub fn shell(vm: &mut Vm, command: OsString) -> Command {
 /// Runs a command and answers its exit status.
 fn system(vm: &mut Vm, args: Args) -> Outcome {
     let command = args.bytes(vm, 0)?;
-    let mut child = spawn(vm, command, |_| {})?;
-    let status = wait(vm, &mut child)?;
+    let mut command = spawn(vm, command, |_| {})?;
+    let status = wait(vm, &mut command)?;
     Ok(number(status))
 }
 
 /// Runs a command and answers a list of its exit status, its output and what it wrote to standard error.
 fn system_output(vm: &mut Vm, args: Args) -> Outcome {
     let command = args.bytes(vm, 0)?;
-    let mut child = spawn(vm, command, |shell| {
+    let mut command = spawn(vm, command, |shell| {
         shell.stdout(Stdio::piped()).stderr(Stdio::piped());
     })?;
-    match collect_output(vm, &mut child) {
+    match collect_output(vm, &mut command) {
         Ok([output, errors]) => {
-            let status = wait(vm, &mut child)?;
+            let status = wait(vm, &mut command)?;
             let [output, errors] = [output, errors].map(|part| vm.buffer(Sequence::from_vec(part.bytes)));
             Ok(vm.list([number(status), output, errors]))
         }
         Err(signal) => {
-            end(&mut child);
+            command.end();
             Err(signal)
         }
     }
 }
 
-fn spawn(vm: &mut Vm, command: Vec<u8>, connect: fn(&mut Command)) -> Result<Child, Signal> {
+fn spawn(vm: &mut Vm, command: Vec<u8>, connect: fn(&mut Command)) -> Result<Started, Signal> {
     let command = os_string(command);
     let shown = command.to_string_lossy().into_owned();
     let mut shell = shell(vm, command);
     connect(&mut shell);
-    with_descriptors(vm, || shell.spawn())
+    with_descriptors(vm, || Started::spawn(&mut shell))
         .map_err(|error| vm.raise(format!("cannot run \"{shown}\": {}", reason(&error))))
 }
 
 /// Both outputs of a command, until it closes them, or has ended and left them to a child of its own.
-fn collect_output(vm: &mut Vm, child: &mut Child) -> Result<[Gathered; 2], Signal> {
+fn collect_output(vm: &mut Vm, command: &mut Started) -> Result<[Gathered; 2], Signal> {
     let mut gathered = [Gathered::default(), Gathered::default()];
-    let mut pipes: [Option<OwnedFd>; 2] = [child.stdout.take().map(Into::into), child.stderr.take().map(Into::into)];
+    let mut pipes: [Option<OwnedFd>; 2] =
+        [command.take_stdout().map(Into::into), command.take_stderr().map(Into::into)];
     let interrupt = vm.extra::<Shared>().map(|shared| shared.interrupt.clone()).unwrap_or_default();
     let mut chunk = vec![0; CHUNK_BYTES];
     while pipes.iter().any(Option::is_some) {
         // Asked before looking: what it wrote before its end is in the pipe then.
-        let has_ended = matches!(child.try_wait(), Ok(Some(_)));
+        let has_ended = matches!(command.try_wait(), Ok(Some(_)));
         let open = || pipes.iter().flatten();
         let mut descriptors: Vec<PollFd<'_>> = open().map(|pipe| PollFd::new(pipe, PollFlags::IN)).collect();
         if wait_slice(&mut descriptors, &interrupt)? == 0 {
@@ -133,14 +135,14 @@ fn collect_output(vm: &mut Vm, child: &mut Child) -> Result<[Gathered; 2], Signa
 }
 
 /// Waits for a command's end. A program that is stopped meanwhile takes the command with it.
-pub fn wait(vm: &mut Vm, child: &mut Child) -> Result<ExitStatus, Signal> {
+pub fn wait(vm: &mut Vm, command: &mut Started) -> Result<ExitStatus, Signal> {
     let interrupt = vm.extra::<Shared>().map(|shared| shared.interrupt.clone()).unwrap_or_default();
     let mut pause = FIRST_PAUSE;
     loop {
-        match child.try_wait() {
+        match command.try_wait() {
             Ok(Some(status)) => return Ok(status),
             Ok(None) if interrupt.take() => {
-                end(child);
+                command.end();
                 return Err(Halt::Interrupted.into());
             }
             Ok(None) => {}
@@ -149,12 +151,6 @@ pub fn wait(vm: &mut Vm, child: &mut Child) -> Result<ExitStatus, Signal> {
         std::thread::sleep(pause);
         pause = (pause * 2).min(WAIT_SLICE);
     }
-}
-
-/// Ends a command that nobody waits for any more. It may have ended by itself; then there is nothing to do.
-fn end(child: &mut Child) {
-    let _ = child.kill();
-    let _ = child.wait();
 }
 
 /// An exit status; 128 and the signal's number if a signal ended it, as shells do.

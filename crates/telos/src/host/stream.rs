@@ -1,12 +1,13 @@
 //! An open file, whatever is behind it: a file on disk, a standard stream or a command. Owns buffering; knows no
 //! objects.
 
+use super::started::Started;
 use super::{StandardOutput, process};
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
-use std::process::{Child, ChildStdout};
+use std::process::ChildStdout;
 use std::rc::Rc;
 
 const PENDING_BYTES: usize = 32 * 1024;
@@ -42,7 +43,7 @@ pub enum Stream {
     /// The output of a command, which is waited for when this is closed.
     Command {
         reader: Option<BufReader<ChildStdout>>,
-        child: Option<Child>,
+        command: Option<Started>,
     },
     Input,
     Output(StandardOutput),
@@ -138,13 +139,13 @@ impl Stream {
     }
 
     /// The command behind a stream that nobody reads from any more; none for others.
-    pub fn finish(&mut self) -> io::Result<Option<&mut Child>> {
+    pub fn finish(&mut self) -> io::Result<Option<&mut Started>> {
         self.flush()?;
         match self {
-            Stream::Command { child, reader } => {
+            Stream::Command { command, reader } => {
                 // A command that still writes must learn that nobody reads, or it would never end.
                 drop(reader.take());
-                Ok(child.as_mut())
+                Ok(command.as_mut())
             }
             _ => Ok(None),
         }
@@ -161,8 +162,8 @@ impl Drop for Stream {
     /// A file that was never closed is written when the collector finds it; errors have nobody left to hear them.
     fn drop(&mut self) {
         let _ = self.flush();
-        if let Stream::Command { child, .. } = self {
-            child.take().into_iter().for_each(process::abandon);
+        if let Stream::Command { command, .. } = self {
+            command.take().into_iter().for_each(process::abandon);
         }
     }
 }

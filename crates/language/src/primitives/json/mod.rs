@@ -33,7 +33,8 @@ fn parse_json(vm: &mut Vm, args: Args) -> Outcome {
     vm.charge(bytes / BYTES_PER_FUEL)?;
     vm.reserve(bytes)?;
     let text = vm.text_of(args.target).unwrap_or_default();
-    let mut parser = Parser { scan: Scanner::new(&text), open: Vec::new(), root: Value::NIL, made: 0 };
+    let mut parser =
+        Parser { scan: Scanner::new(&text), text_bytes: text.len(), open: Vec::new(), root: Value::NIL, made: 0 };
     match parser.run(vm) {
         Ok(value) => {
             vm.release(parser.root);
@@ -105,6 +106,8 @@ enum Open {
 
 struct Parser<'t> {
     scan: Scanner<'t>,
+    /// What the text weighs, which is a copy that the heap does not know of.
+    text_bytes: usize,
     open: Vec<Open>,
     /// The outermost container, retained.
     root: Value,
@@ -133,7 +136,7 @@ impl Parser<'_> {
             Some(b'{') => return self.open_object(vm),
             Some(b'[') => return self.open_array(vm),
             Some(b'"') => {
-                let text = self.scan.string()?;
+                let text = self.string(vm)?;
                 vm.buffer(fixed_size(text))
             }
             Some(b'-' | b'0'..=b'9') => Value::number(self.scan.number()?),
@@ -180,7 +183,7 @@ impl Parser<'_> {
         if self.scan.peek() != Some(b'"') {
             return Err(Fault::Text("a key in quotes was expected"));
         }
-        let text = self.scan.string()?;
+        let text = self.string(vm)?;
         let symbol = vm.heap.intern(&text);
         if let Some(Open::Object(_, key)) = self.open.last_mut() {
             *key = Some(symbol);
@@ -206,9 +209,18 @@ impl Parser<'_> {
         }
         self.made += 1;
         if self.made.is_multiple_of(VALUES_PER_CHECK) {
-            vm.reserve(CHECK_BYTES)?;
+            vm.reserve_beside(self.text_bytes, CHECK_BYTES)?;
         }
         Ok(())
+    }
+
+    /// Reads text in quotes. Room is asked for first if it is long; what short ones take is looked at together.
+    fn string(&mut self, vm: &mut Vm) -> Result<String, Fault> {
+        let bytes = self.scan.string_bytes();
+        if bytes > CHECK_BYTES {
+            vm.reserve_beside(self.text_bytes, bytes)?;
+        }
+        Ok(self.scan.string()?)
     }
 
     /// Reads commas and closing brackets after a value; the outermost value if it is complete.

@@ -79,6 +79,16 @@ impl<'t> Scanner<'t> {
         Ok(number)
     }
 
+    /// How many bytes the text in quotes takes here; it has no more once it is read.
+    pub fn string_bytes(&self) -> usize {
+        let mut is_escaped = false;
+        let is_inside = |&byte: &u8| {
+            let escapes = byte == b'\\' && !is_escaped;
+            byte != b'"' || std::mem::replace(&mut is_escaped, escapes)
+        };
+        self.rest().bytes().skip(1).take_while(is_inside).count()
+    }
+
     /// Reads text in quotes.
     pub fn string(&mut self) -> Result<String, &'static str> {
         self.at += 1;

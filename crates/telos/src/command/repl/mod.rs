@@ -12,7 +12,7 @@ use crate::session::{Failure, Session, stop_on_ctrl_c};
 use anstyle::{AnsiColor, Style};
 use clap::Args;
 use completion::Snapshot;
-use language::syntax::{Completeness, is_complete};
+use language::syntax::Incoming;
 use language::{Error, Halt};
 use reedline::Signal;
 use std::io::{BufRead, IsTerminal};
@@ -42,6 +42,20 @@ impl Repl {
         // Whoever types sees what failed; a script looks at the exit code.
         Ok(if is_over && !is_terminal { failed.map_or(code, ExitCode::from) } else { code })
     }
+}
+
+/// The words of an input, as far as the dialogue itself may be meant: also of `help(List)`, `exit()` and `:help List`.
+fn asked_words(input: &str) -> Vec<&str> {
+    const NAMES: &[&str] = &["help", "exit", "quit"];
+    let words: Vec<&str> = input.split_whitespace().collect();
+    if let Some(name) = words.first().and_then(|word| word.strip_prefix(':')).filter(|name| NAMES.contains(name)) {
+        return [&[name], &words[1..]].concat();
+    }
+    let called = NAMES.iter().find_map(|name| {
+        let arguments = input.trim().strip_prefix(name)?.strip_prefix('(')?.strip_suffix(')')?;
+        Some([&[*name], &arguments.split([' ', ',']).filter(|word| !word.is_empty()).collect::<Vec<_>>()[..]].concat())
+    });
+    called.unwrap_or(words)
 }
 
 struct Dialogue {
@@ -81,16 +95,16 @@ impl Dialogue {
 
     /// Reads lines without a prompt until the input ends.
     fn plain(&mut self) -> anyhow::Result<Result<(), Failure>> {
-        let mut input = String::new();
+        let mut input = Incoming::default();
         let mut line = Vec::new();
         loop {
             line.clear();
             let is_at_end = crate::host::standard_input().borrow_mut().read_until(b'\n', &mut line)? == 0;
-            input.push_str(&String::from_utf8_lossy(&line));
-            if !is_at_end && is_complete(&input) == Completeness::NeedsMore {
+            let needs_more = input.push(&String::from_utf8_lossy(&line));
+            if needs_more && !is_at_end {
                 continue;
             }
-            if let Err(result) = self.input(&std::mem::take(&mut input)) {
+            if let Err(result) = self.input(&input.take()) {
                 return Ok(result);
             }
             if is_at_end {
@@ -101,10 +115,9 @@ impl Dialogue {
 
     /// Answers one input.
     fn input(&mut self, input: &str) -> Next {
-        let words: Vec<&str> = input.split_whitespace().collect();
-        match words[..] {
+        match asked_words(input)[..] {
             [] => return Ok(()),
-            ["exit" | "quit"] => return Err(Ok(())),
+            ["exit" | "quit" | ":q"] => return Err(Ok(())),
             // A program may have a slot of that name.
             ["help", ref asked @ ..] if !self.has_slot("help") => {
                 let text = help::text(&mut self.session.vm, asked);
@@ -134,6 +147,10 @@ impl Dialogue {
                 self.failed = Some(failure.exit_code());
                 report::show(&mut self.session, &failure, self.color);
             }
+        }
+        for failure in self.session.take_unhandled() {
+            self.failed = Some(failure.exit_code());
+            report::show(&mut self.session, &failure, self.color);
         }
         advise(&mut self.session, input, self.color);
         Ok(())
