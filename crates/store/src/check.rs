@@ -60,7 +60,8 @@ impl Store {
         let pending: Vec<Arc<Committed>> = shared.journal.lock().pending.commits().cloned().collect();
         drop(reader);
         let state = shared.image.state(&snapshot)?;
-        let mut check = Check { shared, snapshot, state, pending, born: FxHashSet::default(), report: Report::default() };
+        let mut check =
+            Check { shared, snapshot, state, pending, born: FxHashSet::default(), report: Report::default() };
         check.births();
         check.objects(progress)?;
         check.changed_objects()?;
@@ -101,7 +102,9 @@ impl Check<'_> {
             if let Ok(key) = <[u8; 16]>::try_from(key) {
                 let object = ObjectId::from_bytes(key);
                 match image.object(object, value) {
-                    Ok(creation) => references(self.shared, &self.snapshot, &self.born, &mut self.report, object, &creation)?,
+                    Ok(creation) => {
+                        references(self.shared, &self.snapshot, &self.born, &mut self.report, object, &creation)?
+                    }
                     Err(error) => self.report.add(error),
                 }
             } else {

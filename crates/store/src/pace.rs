@@ -2,8 +2,8 @@
 //! commit's flush finds more than a small piece of it in front.
 
 use crate::error::StoreError;
-use std::time::{Duration, Instant};
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 use system::disk::Disk;
 
 /// Windows of the file that are sent at a time.

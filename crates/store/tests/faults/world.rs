@@ -149,7 +149,11 @@ impl World {
 }
 
 fn set<K: Ord>(map: &mut BTreeMap<K, Datum>, key: K, value: &Datum) {
-    if value.is_absent() { map.remove(&key) } else { map.insert(key, value.clone()) };
+    if value.is_absent() {
+        map.remove(&key)
+    } else {
+        map.insert(key, value.clone())
+    };
 }
 
 fn list_operation(items: &mut Vec<Datum>, datum: Datum, number: u64) -> Operation {
