@@ -4,7 +4,7 @@
 //! - `value`: a number or a handle in one word
 //! - `object`, `shape`: one object; the slot names and protos that objects share
 //! - `heap`: allocation and reading; `write`, with the barrier that every write passes, `transaction`, which remembers
-//!   what was `before`, `fault`, which loads what is not here yet, `collect`, `lookup` and `symbol` are its chapters
+//!   what was `before` and can set it aside as an `overlay`, `fault`, which loads what is not here yet, `collect`, `lookup` and `symbol` are its chapters
 //! - `sequence`: text, bytes and vectors
 //! - `change`: the record of a state change, and its bytes; knows nothing of the others
 
@@ -18,6 +18,7 @@ mod items;
 mod lookup;
 pub mod number_text;
 mod object;
+mod overlay;
 pub mod sequence;
 mod shape;
 mod symbol;
@@ -31,6 +32,7 @@ pub use fault::{Loaded, Loader};
 pub use heap::{Heap, Usage};
 pub use items::Items;
 pub use object::{Data, Foreign, INLINE_SLOTS, Kind, Map, Object, Place, flag};
+pub use overlay::Overlay;
 pub use shape::{Shape, ShapeId, Shapes};
 pub use thin_vec::{ThinVec, thin_vec};
 pub use value::{Handle, Symbol, Value};

@@ -110,7 +110,7 @@ impl Check<'_> {
             } else {
                 self.report.add(format!("{}: a key is no id", image.path().display()));
             }
-            if self.report.objects % EVERY == 0 {
+            if self.report.objects.is_multiple_of(EVERY) {
                 progress(Progress { stage: "objects", done: self.report.objects, total: self.state.objects });
             }
             entry = cursor.next_entry()?;
@@ -159,7 +159,7 @@ impl Check<'_> {
             }
             self.report.commits += 1;
             expected = number.saturating_add(1);
-            if self.report.commits % EVERY == 0 {
+            if self.report.commits.is_multiple_of(EVERY) {
                 progress(Progress { stage: "history", done: self.report.commits, total });
             }
             entry = cursor.next_entry()?;

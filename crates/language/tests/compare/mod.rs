@@ -17,6 +17,7 @@ pub enum Engine {
     /// Code that all frames leave each time so much fuel is used.
     Leaving(u64),
     /// Code, and every stack that is suspended comes back from a file.
+    #[allow(dead_code, reason = "the fuzz target shares this file, and has no use for it")]
     Saving,
 }
 

@@ -28,6 +28,15 @@ pub enum ModelData {
 }
 
 impl Model {
+    /// Where the order of slots and keys does not count.
+    pub fn in_any_order(mut self) -> Model {
+        self.slots.sort_by_key(|(name, _)| *name);
+        if let ModelData::Entries(entries) = &mut self.data {
+            entries.sort_by_key(|(key, _)| *key);
+        }
+        self
+    }
+
     pub fn nothing() -> Model {
         Model { kind: Kind::Object, slots: vec![], protos: vec![], is_activatable: false, data: ModelData::None }
     }

@@ -73,6 +73,29 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(config())]
+
+    /// Set aside, a level's writes are gone; laid on again where nothing else happened, they are as they were.
+    #[test]
+    fn writes_can_be_set_aside(before in operations(40), after in operations(40)) {
+        let mut world = World::new();
+        apply(&mut world, &before, 0);
+        world.collect();
+        let (models, kept) = (world.read_all(), world.held.len());
+        world.heap.open_level();
+        let writes: Vec<Operation> = after.into_iter().filter(|it| !matches!(it, Operation::Collect)).collect();
+        apply(&mut world, &writes, kept);
+        let written: Models = world.held[..kept].iter().map(|&handle| (handle, world.read(handle).in_any_order())).collect();
+        let (overlay, _) = world.heap.lift_level();
+        check(&world, &models)?;
+        world.heap.lay_on(overlay);
+        for (&handle, model) in &written {
+            prop_assert_eq!(&world.read(handle).in_any_order(), model, "{:?}", handle);
+        }
+    }
+}
+
 /// Stamps are few: whoever makes many levels must not mistake an old one for the present one.
 #[test]
 fn a_hundred_thousand_levels_are_told_apart() {
