@@ -66,6 +66,7 @@ const DOCUMENTS: &[(&str, &str)] = documents![
     "Sequence",
     "System",
     "WeakLink",
+    "World",
 ];
 
 /// The files of the library, each with the label that its messages have.

@@ -122,15 +122,10 @@ impl Vm {
     /// Takes back what was written since the innermost level was opened. No program may be running.
     pub fn roll_back_level(&mut self) {
         let restored = self.heap.roll_back_level();
-        let is_code = |&object: &Handle| {
-            self.has_built_ins(object) || matches!(self.heap.resident(object).kind(), Kind::Message | Kind::Block)
-        };
-        if restored.iter().any(is_code) {
-            self.code_may_have_changed();
-        }
+        self.written_by_other_means(&restored);
     }
 
-    /// To be called when objects that may be code were written by other means than a program. No program may be running.
+    /// To be called when objects that may be code were written by other means than a program.
     pub fn code_may_have_changed(&mut self) {
         self.discard_all_units();
         let redefined = self.heap.list(self.root.redefined).unwrap_or_default();

@@ -26,6 +26,8 @@ pub struct Vm {
     pub(crate) current: Handle,
     pub(crate) main: Handle,
     pub(crate) root: Root,
+    /// Transactions and worlds that frames of the running coroutine have open.
+    pub(crate) open_levels: usize,
     pub(crate) tank: Tank,
     pub(crate) limits: Limits,
     pub(crate) interrupt: Interrupt,
@@ -70,6 +72,7 @@ impl Vm {
             current: main,
             main,
             root,
+            open_levels: 0,
             tank: Tank::new(None),
             limits: Limits::default(),
             interrupt: Interrupt::default(),

@@ -77,10 +77,7 @@ impl Before {
         let data = match &object.data {
             Data::List(values, start) if values.len() - *start as usize > COPIED_MAX => Replaced::Items(Vec::new()),
             Data::Map(map) if map.len() > COPIED_MAX => Replaced::Entries(Entries::default()),
-            Data::Foreign(foreign) => {
-                Replaced::Whole(foreign.copied().map_or(Data::None, |it| Data::Foreign(Box::new(it))))
-            }
-            data => Replaced::Whole(data.copied()),
+            data => Replaced::Whole(data.copied_whole()),
         };
         Before {
             shape: object.shape,

@@ -210,6 +210,14 @@ impl Data {
         }
     }
 
+    /// The same, foreign data included if it knows how.
+    pub(crate) fn copied_whole(&self) -> Data {
+        match self {
+            Data::Foreign(foreign) => foreign.copied().map_or(Data::None, |copy| Data::Foreign(Box::new(copy))),
+            data => data.copied(),
+        }
+    }
+
     /// Names every value inside that it keeps alive.
     pub fn trace(&self, visit: &mut dyn FnMut(Value)) {
         match self {

@@ -30,6 +30,11 @@ enum Content {
 }
 
 impl Overlay {
+    /// The objects that were written to.
+    pub fn objects(&self) -> impl Iterator<Item = Handle> {
+        self.deltas.iter().map(|(handle, _)| *handle)
+    }
+
     pub fn is_empty(&self) -> bool {
         self.deltas.is_empty()
     }
@@ -117,13 +122,7 @@ impl Content {
             (Replaced::Whole(Data::Weak(old)), Data::Weak(new)) => old == new,
             _ => false,
         };
-        (!is_same).then(|| {
-            let data = match &now.data {
-                Data::Foreign(foreign) => foreign.copied().map_or(Data::None, |copy| Data::Foreign(Box::new(copy))),
-                data => data.copied(),
-            };
-            Content::Whole(now.kind, data)
-        })
+        (!is_same).then(|| Content::Whole(now.kind, now.data.copied_whole()))
     }
 }
 
@@ -139,30 +138,30 @@ impl Heap {
     }
 
     /// Does the writes again, on what the objects are now.
-    pub fn lay_on(&mut self, overlay: Overlay) {
-        for (handle, delta) in overlay.deltas {
-            self.lay_on_object(handle, delta);
+    pub fn lay_on(&mut self, overlay: &Overlay) {
+        for (handle, delta) in &overlay.deltas {
+            self.lay_on_object(*handle, delta);
         }
     }
 
-    fn lay_on_object(&mut self, handle: Handle, delta: Delta) {
-        for (name, value) in delta.slots {
+    fn lay_on_object(&mut self, handle: Handle, delta: &Delta) {
+        for &(name, value) in &delta.slots {
             match value {
                 Some(value) => self.set_slot(handle, name, value),
                 None => drop(self.remove_slot(handle, name)),
             }
         }
-        if let Some(protos) = delta.protos {
-            self.set_protos(handle, protos);
+        if let Some(protos) = &delta.protos {
+            self.set_protos(handle, protos.clone());
         }
         if let Some(is_activatable) = delta.is_activatable {
             self.set_flag(handle, flag::ACTIVATABLE, is_activatable);
         }
-        match delta.content {
+        match &delta.content {
             None => {}
-            Some(Content::Whole(kind, data)) => self.set_data(handle, kind, data),
+            Some(Content::Whole(kind, data)) => self.set_data(handle, *kind, data.copied_whole()),
             Some(Content::Entries(entries)) => {
-                for (key, value) in entries {
+                for &(key, value) in entries {
                     match value {
                         Some(value) => self.map_put(handle, key, value),
                         None => drop(self.map_remove(handle, key)),

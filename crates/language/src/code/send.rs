@@ -409,7 +409,8 @@ impl Vm {
         let Some(handle) = target.as_handle() else { return Some(self.leave_code(instruction)) };
         let (place, steps) = self.heap.find_counted(handle, name);
         let is_found = place.is_some() && !is_long_way(looked_at.saturating_add(steps));
-        if !is_found || self.has_meaning(handle, name) || !self.means_built_in(target, self.names.update_slot) {
+        let is_refused = self.heap.object(handle).has(flag::SYMBOL) || self.has_meaning(handle, name);
+        if !is_found || is_refused || !self.means_built_in(target, self.names.update_slot) {
             return Some(self.leave_code(instruction));
         }
         self.put_slot(handle, name, value);

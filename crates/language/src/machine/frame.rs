@@ -65,6 +65,10 @@ pub enum Native {
     UnderWay,
     /// Waits for a prototype to be imported.
     Import,
+    /// Closes a level of the transaction.
+    Transaction,
+    /// Sets a level of the transaction aside.
+    World,
 }
 
 /// Single bits of a frame.

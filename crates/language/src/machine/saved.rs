@@ -194,7 +194,7 @@ fn phase_numbers(phase: Phase) -> (u64, u64) {
 }
 
 impl Native {
-    const ALL: [Native; 19] = [
+    const ALL: [Native; 21] = [
         Native::If,
         Native::While,
         Native::Loop,
@@ -214,6 +214,8 @@ impl Native {
         Native::Interpolate,
         Native::UnderWay,
         Native::Import,
+        Native::Transaction,
+        Native::World,
     ];
 
     fn from_number(number: u64) -> Option<Native> {
@@ -236,6 +238,8 @@ impl Native {
             // Which join it is for, then its arguments.
             Native::AskTexts => step as usize + 1 < held,
             Native::Interpolate => step <= 2 && held == 5,
+            // No coroutine is left while it has a level open.
+            Native::Transaction | Native::World => false,
         }
     }
 }
@@ -288,7 +292,7 @@ mod tests {
         let names: Vec<String> = Native::ALL.iter().map(|&native| format!("{} {native:?}", native as u8)).collect();
         let pinned = "1 If, 2 While, 3 Loop, 4 For, 5 Repeat, 6 Foreach, 7 Try, 8 StopStatus, 9 LexicalDo, \
                       10 EvaluateArguments, 11 Write, 12 AnswerTarget, 13 Coroutine, 14 SortBy, 15 AtIfAbsentPut, \
-                      16 AskTexts, 17 Interpolate, 18 UnderWay, 19 Import";
+                      16 AskTexts, 17 Interpolate, 18 UnderWay, 19 Import, 20 Transaction, 21 World";
         assert_eq!(names.join(", "), pinned);
         assert_eq!([phase::READY, phase::ARGUMENT, phase::RESULT, phase::STEP], [0, 1, 2, 3]);
         assert_eq!([state::NOT_BEGUN, state::SUSPENDED, state::FINISHED], [0, 1, 2]);

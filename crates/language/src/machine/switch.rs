@@ -17,6 +17,9 @@ impl Vm {
         if coroutine == self.current {
             return Ok(value);
         }
+        if self.open_levels > 0 {
+            return Err(self.raise("a coroutine cannot be left inside of a transaction or world"));
+        }
         if let Err(damage) = self.check_stack(coroutine) {
             return Err(self.raise(damage.to_string()));
         }

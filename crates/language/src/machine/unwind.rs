@@ -92,6 +92,7 @@ impl Vm {
     fn clean_up(&mut self, frame: &Frame) {
         match frame.kind {
             Kind::Native(Native::LexicalDo) => crate::primitives::end_lexical_do(self, frame),
+            Kind::Native(Native::Transaction | Native::World) => crate::primitives::take_back(self),
             Kind::Native(Native::UnderWay) => crate::primitives::end_under_way(self, frame),
             _ => {}
         }

@@ -29,6 +29,7 @@ mod sequence;
 mod slots;
 mod sort;
 mod under_way;
+mod world;
 
 pub use args::Args;
 pub(crate) use control::end_lexical_do;
@@ -37,6 +38,7 @@ pub(crate) use regex::RegexCache;
 pub(crate) use role::Role;
 pub(crate) use sort::SORT_BY_HELD;
 pub(crate) use under_way::end_under_way;
+pub(crate) use world::take_back;
 
 use crate::machine::frame::Native;
 use crate::signal::{Outcome, Signal, Stop};
@@ -178,6 +180,7 @@ pub fn install(vm: &mut Vm) {
     vm.define_table(protos.weak_link, collector::WEAK_LINK_TABLE);
     vm.define_table(protos.primitive, block::PRIMITIVE_TABLE);
     collector::install(vm);
+    world::install(vm);
     role::install(vm);
     date::install(vm);
     duration::install(vm);
@@ -196,6 +199,10 @@ pub(crate) fn step(vm: &mut Vm, native: Native, value: Value) -> Outcome {
         Native::Foreach => iterate::step_foreach(vm, value),
         Native::Try => Ok(Value::NIL),
         Native::Import => importer::step_import(vm, value),
+        Native::Transaction | Native::World => {
+            world::end(vm, native);
+            Ok(value)
+        }
         Native::UnderWay => {
             let frame = *vm.top();
             end_under_way(vm, &frame);
@@ -233,6 +240,7 @@ pub(crate) fn step_stop(vm: &mut Vm, native: Native, stop: Stop, value: Value) -
             Some(Ok(vm.status_of(Some(stop))))
         }
         (Native::Coroutine, _) => Some(vm.finish_coroutine(value)),
+        (Native::Transaction | Native::World, stop) => Some(world::end_by_stop(vm, native, stop, value)),
         _ => None,
     }
 }

@@ -80,6 +80,9 @@ pub const SNIPPETS: &[&str] = &[
     // One body under two lists of names.
     "a := method(x, y, x - y); b := method(y, x, nil) setMessage(getSlot(\"a\") message); for(i, 1, 2, trace(a(5, 3), b(5, 3)))",
     "a := method(x, x + 1); trace(a(1)); getSlot(\"a\") setArgumentNames(list(\"y\", \"x\")); trace(a(1, 7))",
+    // Code gave a symbol a new value for a slot that it only inherits, which the tree refuses.
+    "i := clone; m := method(x = i); trace(try(getSlot(\"m\") performOn(\"t\")) error)",
+    "x := 1; m := method(x = 2); getSlot(\"m\") performOn(\"t\"); trace(try(getSlot(\"m\") performOn(\"t\")) error)",
     // The context of a map has locals for a proto, whose updateSlot sent it updateSlot, for ever.
     "m := method(ls, ls map(x := 0; x = self; y = 3; x)); y := 1; trace(m(list(1, 2)), y)",
     "m := method(x := 5; r := list(1, 2) map(v, x = x + v; z := 1; z = z + x; z); trace(r, x)); m",

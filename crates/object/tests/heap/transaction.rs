@@ -89,7 +89,7 @@ proptest! {
         let written: Models = world.held[..kept].iter().map(|&handle| (handle, world.read(handle).in_any_order())).collect();
         let (overlay, _) = world.heap.lift_level();
         check(&world, &models)?;
-        world.heap.lay_on(overlay);
+        world.heap.lay_on(&overlay);
         for (&handle, model) in &written {
             prop_assert_eq!(&world.read(handle).in_any_order(), model, "{:?}", handle);
         }
