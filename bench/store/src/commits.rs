@@ -1,7 +1,7 @@
 //! Durable commits: one committer, whose median is taken each round, and sixteen at once.
 
 use crate::peers::{Contender, NAMES, open};
-use crate::work::{Random, device_bytes, quantile};
+use crate::work::{Awake, Random, device_bytes, quantile};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Instant;
@@ -17,7 +17,7 @@ pub fn measure(directory: &Path, rounds: u64, commits: u64) -> Value {
         for offset in 0..NAMES.len() {
             let index = (round as usize + offset) % NAMES.len();
             let contender = &*contenders[index];
-            let (mut times, written) = alone(contender, round, commits);
+            let (mut times, written) = alone(contender, directory, round, commits);
             p50[index].push(quantile(&mut times, 0.5));
             p99[index].push(quantile(&mut times, 0.99));
             bytes[index].push(written);
@@ -33,9 +33,10 @@ pub fn measure(directory: &Path, rounds: u64, commits: u64) -> Value {
 }
 
 /// Microseconds of each commit, and bytes to the device a commit.
-fn alone(contender: &dyn Contender, round: u64, commits: u64) -> (Vec<f64>, f64) {
+fn alone(contender: &dyn Contender, directory: &Path, round: u64, commits: u64) -> (Vec<f64>, f64) {
     let mut random = Random(round);
-    let before = device_bytes();
+    let awake = Awake::new();
+    let before = device_bytes(directory);
     let time = |_| {
         let puts = random.puts();
         let start = Instant::now();
@@ -43,12 +44,14 @@ fn alone(contender: &dyn Contender, round: u64, commits: u64) -> (Vec<f64>, f64)
         start.elapsed().as_secs_f64() * 1e6
     };
     let times: Vec<f64> = (0..commits).map(time).collect();
-    (times, (device_bytes() - before) as f64 / commits as f64)
+    drop(awake);
+    (times, (device_bytes(directory) - before) / commits as f64)
 }
 
 /// Commits a second of sixteen threads.
 fn together(contender: &dyn Contender, round: u64, commits: u64) -> f64 {
     let each = commits.div_ceil(4);
+    let _awake = Awake::new();
     let start = Instant::now();
     std::thread::scope(|scope| {
         for thread in 0..COMMITTERS {

@@ -1,7 +1,7 @@
 //! The image: how fast it is recovered, what its checkpoint does to commits, and how fast it is read.
 
 use crate::peers::{changes, fill};
-use crate::work::{PUTS, Random, device_bytes, key_bytes, quantile};
+use crate::work::{Awake, PUTS, Random, device_bytes, key_bytes, quantile};
 use object::change::{ActorId, ChangeId, ObjectId};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -57,6 +57,7 @@ pub fn checkpoint(directory: &Path, objects: u64, scattered: u64, rounds: u64) -
     fill(&store, objects);
     let (mut quiet, mut busy, mut median, mut busy_median) = (vec![], vec![], vec![], vec![]);
     let (mut seconds, mut written) = (vec![], vec![]);
+    let _awake = Awake::new();
     let mut next = 1;
     for round in 0..rounds {
         scatter(&store, objects, scattered, round, &mut next);
@@ -64,21 +65,21 @@ pub fn checkpoint(directory: &Path, objects: u64, scattered: u64, rounds: u64) -
         let is_done = AtomicBool::new(false);
         let (mut beside, took) = std::thread::scope(|scope| {
             let checkpoint = scope.spawn(|| {
-                let (start, before) = (Instant::now(), device_bytes());
+                let (start, before) = (Instant::now(), device_bytes(directory));
                 store.checkpoint().expect("there is room");
                 is_done.store(true, Ordering::Release);
-                (start.elapsed().as_secs_f64(), device_bytes() - before)
+                (start.elapsed().as_secs_f64(), device_bytes(directory) - before)
             });
             let beside = commit_while(&store, &mut next, round + 1000, Until::Done(&is_done));
             (beside, checkpoint.join().expect("it did not panic"))
         });
-        eprintln!("checkpoint: {} commits beside, {:.2} s, {} MB", beside.len(), took.0, took.1 >> 20);
+        eprintln!("checkpoint: {} commits beside, {:.2} s, {} MB", beside.len(), took.0, took.1 as u64 >> 20);
         quiet.push(quantile(&mut alone, 0.99));
         median.push(quantile(&mut alone, 0.5));
         busy.push(quantile(&mut beside, 0.99));
         busy_median.push(quantile(&mut beside, 0.5));
         seconds.push(took.0);
-        written.push(took.1 as f64);
+        written.push(took.1);
     }
     json!({
         "quiet_p99_us": quiet, "busy_p99_us": busy, "quiet_p50_us": median, "busy_p50_us": busy_median,

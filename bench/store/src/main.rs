@@ -3,6 +3,7 @@
 
 mod commits;
 mod image;
+mod lmdb_peer;
 mod peers;
 mod work;
 

@@ -1,5 +1,6 @@
 //! The contenders, each as its authors would have it set up for a commit that survives a failure of power.
 
+use crate::lmdb_peer::Lmdb;
 use crate::work::{KEYS, Puts, Random, key_bytes};
 use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode};
 use object::change::*;
@@ -114,7 +115,9 @@ impl Sqlite {
         let connection = Connection::open(path.join("db")).expect("a database can be made");
         connection.pragma_update(None, "journal_mode", "WAL").expect("WAL is there");
         connection.pragma_update(None, "synchronous", "FULL").expect("FULL is there");
-        connection.execute("CREATE TABLE kv (k BLOB PRIMARY KEY, v BLOB) WITHOUT ROWID", []).expect("a table can be made");
+        connection
+            .execute("CREATE TABLE kv (k BLOB PRIMARY KEY, v BLOB) WITHOUT ROWID", [])
+            .expect("a table can be made");
         let sqlite = Sqlite(Mutex::new(connection));
         each_chunk(|chunk| sqlite.put(chunk));
         sqlite
@@ -124,7 +127,8 @@ impl Sqlite {
         let mut connection = self.0.lock().expect("nobody panicked");
         let transaction = connection.transaction().expect("one can begin");
         {
-            let mut statement = transaction.prepare_cached("INSERT OR REPLACE INTO kv VALUES (?1, ?2)").expect("it is SQL");
+            let mut statement =
+                transaction.prepare_cached("INSERT OR REPLACE INTO kv VALUES (?1, ?2)").expect("it is SQL");
             for (key, value) in puts {
                 statement.execute((&key_bytes(*key)[..], &value[..])).expect("there is room");
             }
@@ -140,45 +144,10 @@ impl Contender for Sqlite {
 }
 
 /// Calls with the initial content, in parts.
-fn each_chunk(mut put: impl FnMut(&[(u64, [u8; 150])])) {
+pub fn each_chunk(mut put: impl FnMut(&[(u64, [u8; 150])])) {
     let mut random = Random(1);
     let all: Vec<(u64, [u8; 150])> = (1..=KEYS).map(|key| (key, random.value())).collect();
     all.chunks(5000).for_each(&mut put);
-}
-
-type Bytes = heed::types::Bytes;
-
-struct Lmdb {
-    environment: heed::Env,
-    table: heed::Database<Bytes, Bytes>,
-}
-
-impl Lmdb {
-    #[allow(unsafe_code)]
-    fn new(path: &Path) -> Lmdb {
-        // SAFETY: the file is ours alone.
-        let environment = unsafe { heed::EnvOpenOptions::new().map_size(1 << 30).open(path) }.expect("it can be made");
-        let mut transaction = environment.write_txn().expect("one can begin");
-        let table = environment.create_database(&mut transaction, None).expect("a table can be made");
-        transaction.commit().expect("the disk works");
-        let lmdb = Lmdb { environment, table };
-        each_chunk(|chunk| lmdb.put(chunk));
-        lmdb
-    }
-
-    fn put(&self, puts: &[(u64, [u8; 150])]) {
-        let mut transaction = self.environment.write_txn().expect("one can begin");
-        for (key, value) in puts {
-            self.table.put(&mut transaction, &key_bytes(*key), value).expect("there is room");
-        }
-        transaction.commit().expect("the disk works");
-    }
-}
-
-impl Contender for Lmdb {
-    fn commit(&self, puts: &Puts, _: u64) {
-        self.put(puts);
-    }
 }
 
 struct Redb(redb::Database);

@@ -55,8 +55,12 @@ impl Store {
         let image = read_headers(&to.join(IMAGE))?;
         let flushed = image.iter().find(|header| header.number == original.image_number);
         let flushed = flushed.ok_or_else(|| StoreError::corrupt(&to.join(IMAGE), "the copy is of another moment"))?;
-        let label =
-            Label { frontier: end, durable: original.applied, image_checksum: image_checksum(&flushed.bytes), ..original };
+        let label = Label {
+            frontier: end,
+            durable: original.applied,
+            image_checksum: image_checksum(&flushed.bytes),
+            ..original
+        };
         let copy = Log::create(Box::new(disk), &unfinished, label)?;
         let mut position = original.applied;
         while position < end {

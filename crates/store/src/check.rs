@@ -60,7 +60,8 @@ impl Store {
         let pending: Vec<Arc<Committed>> = shared.journal.lock().pending.commits().cloned().collect();
         drop(reader);
         let state = shared.image.state(&snapshot)?;
-        let mut check = Check { shared, snapshot, state, pending, born: FxHashSet::default(), report: Report::default() };
+        let mut check =
+            Check { shared, snapshot, state, pending, born: FxHashSet::default(), report: Report::default() };
         check.pages(progress)?;
         if !check.report.is_clean() {
             return Ok(check.report);
@@ -115,13 +116,15 @@ impl Check<'_> {
             if let Ok(key) = <[u8; 16]>::try_from(key) {
                 let object = ObjectId::from_bytes(key);
                 match image.object(object, value) {
-                    Ok(creation) => references(self.shared, &self.snapshot, &self.born, &mut self.report, object, &creation)?,
+                    Ok(creation) => {
+                        references(self.shared, &self.snapshot, &self.born, &mut self.report, object, &creation)?
+                    }
                     Err(error) => self.report.add(error),
                 }
             } else {
                 self.report.add(format!("{}: a key is no id", image.path().display()));
             }
-            if self.report.objects % EVERY == 0 {
+            if self.report.objects.is_multiple_of(EVERY) {
                 progress(Progress { stage: "objects", done: self.report.objects, total: self.state.objects });
             }
             entry = cursor.next_entry()?;
@@ -170,7 +173,7 @@ impl Check<'_> {
             }
             self.report.commits += 1;
             expected = number.saturating_add(1);
-            if self.report.commits % EVERY == 0 {
+            if self.report.commits.is_multiple_of(EVERY) {
                 progress(Progress { stage: "history", done: self.report.commits, total });
             }
             entry = cursor.next_entry()?;
@@ -189,11 +192,11 @@ impl Check<'_> {
         // Frames that are only queued are not expected on the disk.
         let written = self.shared.journal.lock().written();
         let wanted = self.pending.iter().rev().find(|commit| commit.end <= written).map(|commit| commit.number);
-        let (mut last, mut frames) = (None, 0);
+        let (mut last, mut frames) = (None, 0_u64);
         let replayed = replay(log, self.state.applied, self.state.number, |header, _| {
             frames += 1;
             last = Some(header.number);
-            if frames % EVERY == 0 {
+            if frames.is_multiple_of(EVERY) {
                 progress(Progress { stage: "log", done: frames, total });
             }
             Ok(())

@@ -203,7 +203,9 @@ mod tests {
             assert!(content[512..1024].iter().all(|byte| *byte == content[512]), "a sector is whole");
             seen.insert((content.len(), content[512], content.get(1024).copied()));
         }
-        assert!(seen.contains(&(1536, 2, Some(2))) && seen.contains(&(1024, 1, None)) && seen.contains(&(1536, 1, Some(2))));
+        assert!(
+            seen.contains(&(1536, 2, Some(2))) && seen.contains(&(1024, 1, None)) && seen.contains(&(1536, 1, Some(2)))
+        );
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "the number of cases comes from the environment")]
 
+mod draft;
 mod generate;
 
 use generate::{any_batch, any_change_id};

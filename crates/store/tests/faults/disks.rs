@@ -20,7 +20,8 @@ struct Outcome {
 #[test]
 fn a_failing_disk_is_told_and_loses_nothing() {
     let seed = seed("disks");
-    let calls = [(Call::Write, ErrorKind::StorageFull), (Call::Write, ErrorKind::Other), (Call::Flush, ErrorKind::Other)];
+    let calls =
+        [(Call::Write, ErrorKind::StorageFull), (Call::Write, ErrorKind::Other), (Call::Flush, ErrorKind::Other)];
     let mut failures = 0;
     for case in 0..cases(40, 5000) {
         for (call, kind) in calls {
@@ -150,9 +151,10 @@ fn a_log_that_cannot_be_read_is_told_on_opening() {
                 assert!(!log.has_failed());
                 assert_eq!(store.last_commit(), 30);
             }
-            Err(error) => assert!(error.to_string().contains("cannot read") && error.to_string().contains(LOG), "{error}"),
+            Err(error) => {
+                assert!(error.to_string().contains("cannot read") && error.to_string().contains(LOG), "{error}")
+            }
         }
     }
     reopen(path, &outcome, "after failed reads");
 }
-

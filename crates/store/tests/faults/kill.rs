@@ -65,10 +65,13 @@ fn commit_for_ever(store: &Store, committer: u64) {
     let (actor, begun) = (ActorId(100 + committer), written(store, committer));
     for number in begun + 1.. {
         let id = |index| ChangeId::new(actor, (number - 1) * OBJECTS + index + 1);
-        let slots = vec![(Text::from("n"), Datum::number(number as f64)), (Text::from("text"), Datum::text("some text"))];
+        let slots =
+            vec![(Text::from("n"), Datum::number(number as f64)), (Text::from("text"), Datum::text("some text"))];
         let change = |index| match number {
             1 => Change::create(id(index), Time(number), Creation { slots: slots.clone(), ..Creation::default() }),
-            _ => Change::new(id(index), Time(number), object(committer, index), Operation::set_slot("n", number as f64)),
+            _ => {
+                Change::new(id(index), Time(number), object(committer, index), Operation::set_slot("n", number as f64))
+            }
         };
         let changes = (0..OBJECTS).map(change).collect();
         let ticket = store.commit(NewCommit { changes, ..NewCommit::default() }).unwrap();

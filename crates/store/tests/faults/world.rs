@@ -96,7 +96,7 @@ impl World {
         let (datum, number) = (self.datum(), self.random.next());
         let name = Text::from(*self.random.pick(&[&"a", &"b", &"c", &"d"]));
         let mut thing = self.things.remove(&object).expect("it was chosen among them");
-        let kind = if number % 3 == 0 { thing.kind } else { PLAIN };
+        let kind = if number.is_multiple_of(3) { thing.kind } else { PLAIN };
         let operation = match kind {
             LIST => list_operation(&mut thing.items, datum, number >> 8),
             BYTES => units_operation(&mut thing.units, number >> 8),
@@ -149,12 +149,16 @@ impl World {
 }
 
 fn set<K: Ord>(map: &mut BTreeMap<K, Datum>, key: K, value: &Datum) {
-    if value.is_absent() { map.remove(&key) } else { map.insert(key, value.clone()) };
+    if value.is_absent() {
+        map.remove(&key)
+    } else {
+        map.insert(key, value.clone())
+    };
 }
 
 fn list_operation(items: &mut Vec<Datum>, datum: Datum, number: u64) -> Operation {
     let line = Line::Items;
-    if items.is_empty() || number % 4 == 0 {
+    if items.is_empty() || number.is_multiple_of(4) {
         let index = number as usize / 4 % (items.len() + 1);
         items.splice(index..index, [datum.clone(), Datum::Nil]);
         return Operation::Insert { line, index: index as u64, run: Run::items([datum, Datum::Nil]) };
@@ -180,7 +184,7 @@ fn list_operation(items: &mut Vec<Datum>, datum: Datum, number: u64) -> Operatio
 fn units_operation(units: &mut Vec<u8>, number: u64) -> Operation {
     let index = number as usize % (units.len() + 1);
     let count = (number as usize >> 16) % (units.len() - index + 1);
-    if number % 2 == 0 {
+    if number.is_multiple_of(2) {
         units.drain(index..index + count);
         return Operation::Delete { line: Line::Units, index: index as u64, count: count as u64 };
     }
@@ -190,7 +194,7 @@ fn units_operation(units: &mut Vec<u8>, number: u64) -> Operation {
 
 fn member_operation(members: &mut BTreeMap<Datum, u64>, number: u64) -> Operation {
     let (member, count) = (Datum::number((number / 2 % 3) as f64), 1 + number / 8 % 3);
-    if number % 2 == 0 {
+    if number.is_multiple_of(2) {
         *members.entry(member.clone()).or_default() += count;
         return Operation::Add { member, count };
     }

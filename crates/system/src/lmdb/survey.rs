@@ -87,7 +87,7 @@ impl Survey<'_> {
             return false;
         }
         self.seen += 1;
-        if self.seen % 10_000 == 0 {
+        if self.seen.is_multiple_of(10_000) {
             (self.progress)(self.seen, self.last);
         }
         true
@@ -137,7 +137,9 @@ impl Survey<'_> {
             .map_while(|index| bytes.get(PAGE_HEADER + index * 2..).filter(|rest| rest.len() >= 2))
             .map(|rest| usize::from(u16_at(rest, 0)))
             .collect();
-        let fits = |at: &usize| *at >= lower && at + 8 <= bytes.len() && at + 8 + usize::from(u16_at(bytes, at + 6)) <= bytes.len();
+        let fits = |at: &usize| {
+            *at >= lower && at + 8 <= bytes.len() && at + 8 + usize::from(u16_at(bytes, at + 6)) <= bytes.len()
+        };
         if nodes.len() != count || !nodes.iter().all(fits) {
             self.find(format!("page {page} holds nodes that do not fit it"));
             return Vec::new();
@@ -168,7 +170,8 @@ impl Survey<'_> {
     fn big_value(&mut self, first: u64, length: usize, is_needed: bool) -> Option<Vec<u8>> {
         let pages = (PAGE_HEADER + length).div_ceil(self.page_bytes) as u64;
         let head = if first <= self.last { self.read(first) } else { None };
-        let is_head = head.is_some_and(|head| u16_at(&head, 10) & OVERFLOW != 0 && u64::from(u32_at(&head, 12)) == pages);
+        let is_head =
+            head.is_some_and(|head| u16_at(&head, 10) & OVERFLOW != 0 && u64::from(u32_at(&head, 12)) == pages);
         if !is_head {
             self.find(format!("page {first} is no beginning of a value of {length} bytes"));
             return Some(Vec::new());
