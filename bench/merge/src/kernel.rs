@@ -40,7 +40,7 @@ impl State {
     /// One transaction of the live image: noted, written down, applied.
     fn commit(&mut self, changes: &[Change]) -> usize {
         self.ledger.commit(changes, &self.image).expect("live keeps to the rules");
-        self.image.commit(changes);
+        self.image.commit(changes).expect("live does what its objects can hold");
         self.next += changes.len() as u64;
         encode(changes).expect("it can be written").len()
     }
@@ -66,7 +66,8 @@ fn merge(state: &mut State, actor: ActorId, sides: &[Vec<Set>; 2], fork_ms: &mut
     let (time, _) = timed(|| {
         let journal = decode(&theirs).expect("it was just written");
         let outcome = state.ledger.merge(actor, &journal, Time(3), &state.image, &NoReconciler);
-        state.image.take(&outcome.expect("it keeps to the rules"));
+        let outcome = outcome.expect("it keeps to the rules");
+        state.image.take(&outcome).expect("the image can do what a merge asks for");
     });
     state.ledger.close(actor);
     state.ledger.compact();

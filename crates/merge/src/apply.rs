@@ -1,16 +1,16 @@
 //! Replays changes in their author's view. Everything that it writes carries the number of this merge, so that a
 //! journal which turns out to be wrong can be taken back whole.
 
-use crate::admit::{Refusal, Told, replaced};
-use crate::integrate::Author;
+use crate::admit::{Refusal, Told, fits, replaced};
+use crate::fresh::Fresh;
 use crate::ledger::Ledger;
-use crate::line::{Element, OutOfRange, Sequence, Values};
+use crate::line::{Element, Sequence};
 use crate::members::Members;
 use crate::register::Register;
 use crate::registers::Mark;
 use crate::rest::{Presence, Rest};
 use crate::settle::Effect;
-use crate::stamp::{Policy, Stamp, View};
+use crate::stamp::{Inner, Policy, Stamp, View};
 use object::change::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,6 +22,9 @@ pub(crate) struct Application<'l, R> {
     pub order: u64,
     /// None for the live image, which is trusted.
     pub fork: Option<ForkTerms>,
+    pub inner: Inner,
+    /// The protos that were left out when the author forked, once somebody asked.
+    pub suppressed: Option<BTreeMap<ObjectId, BTreeSet<Element>>>,
     pub touched: Touched,
     pub effects: Vec<Effect>,
     pub outbox: Vec<(ChangeId, ObjectId, Text, Datum)>,
@@ -40,6 +43,33 @@ pub(crate) struct ForkTerms {
     pub is_undo: bool,
 }
 
+/// On what terms an author writes over what others did.
+pub(crate) struct Terms<'a> {
+    view: &'a View,
+    inner: &'a Inner,
+    is_undo: bool,
+}
+
+impl Terms<'_> {
+    pub fn write(
+        &self,
+        register: &mut Register<Datum>,
+        change: Told<'_>,
+        stamp: Stamp,
+        value: &Datum,
+    ) -> Result<(), Refusal> {
+        let replaces = match change.preds {
+            Preds::Seen => None,
+            Preds::Named(named) => replaced(register, change.id, named, self.view, self.is_undo)?,
+        };
+        match replaces {
+            None => register.write(stamp, value.clone(), self.view, self.inner),
+            Some(replaces) => register.write_over(stamp, value.clone(), replaces),
+        }
+        Ok(())
+    }
+}
+
 /// What this merge has written to, and what was there before.
 #[derive(Default)]
 pub(crate) struct Touched {
@@ -50,40 +80,14 @@ pub(crate) struct Touched {
     pub created: Vec<ObjectId>,
 }
 
-/// The image, and on it the objects that are being made.
-pub(crate) struct Fresh<'r, R> {
-    pub rest: &'r R,
-    pub made: BTreeMap<ObjectId, Creation>,
-}
-
-impl<R: Rest> Fresh<'_, R> {
-    fn field(&self, object: ObjectId, field: &Field) -> Datum {
-        let Some(creation) = self.made.get(&object) else { return self.rest.field(object, field) };
-        creation.field(field)
-    }
-
-    pub fn length(&self, object: ObjectId, line: Line) -> u64 {
-        let Some(creation) = self.made.get(&object) else { return self.rest.length(object, line) };
-        creation.run(line).len() as u64
-    }
-
-    pub fn elements(&self, object: ObjectId, line: Line, index: u64, count: u64) -> Values {
-        let Some(creation) = self.made.get(&object) else {
-            return Values::from(&self.rest.elements(object, line, index, count));
-        };
-        Values::from(&creation.run(line)).slice(index, count)
-    }
-
-    fn occurrences(&self, object: ObjectId, member: &Datum) -> u64 {
-        let Some(creation) = self.made.get(&object) else { return self.rest.occurrences(object, member) };
-        creation.occurrences(member)
-    }
-}
-
 impl<'l, R: Rest> Application<'l, R> {
     pub fn new(ledger: &'l mut Ledger, rest: &'l R, view: View, fork: Option<ForkTerms>) -> Application<'l, R> {
         ledger.order += 1;
+        let parents = ledger.open_forks().flat_map(|fork| &fork.view.parents);
+        let inner = parents.filter(|(parent, _)| *parent == view.actor).map(|(_, seq)| *seq).collect();
         Application {
+            inner: Inner::new(inner),
+            suppressed: None,
             mark: ledger.registers.mark(),
             order: ledger.order,
             ledger,
@@ -103,7 +107,10 @@ impl<'l, R: Rest> Application<'l, R> {
     pub fn replay<'c>(&mut self, changes: impl Iterator<Item = Told<'c>> + Clone) -> Result<(), Refusal> {
         let makes = |change: Told<'_>| matches!(change.operation, Operation::Create(_)).then_some(change.object);
         self.own = changes.clone().filter_map(makes).collect();
-        let result = changes.into_iter().try_for_each(|change| self.change(change));
+        let mut result = changes.into_iter().try_for_each(|change| self.change(change));
+        if self.fork.is_some() {
+            result = result.and_then(|()| self.check_widths());
+        }
         if result.is_err() {
             self.take_back();
         }
@@ -135,7 +142,7 @@ impl<'l, R: Rest> Application<'l, R> {
                 }
             }
         }
-        self.ledger.order -= 1;
+        // The number is not used again: objects remember by it who was found to know them.
     }
 
     fn change(&mut self, change: Told<'_>) -> Result<(), Refusal> {
@@ -169,7 +176,7 @@ impl<'l, R: Rest> Application<'l, R> {
         }
     }
 
-    fn stamp(&self, change: Told<'_>) -> Stamp {
+    pub fn stamp(&self, change: Told<'_>) -> Stamp {
         let policy = self.fork.as_ref().map(|fork| fork.policy);
         Stamp { id: change.id, order: self.order, time: change.time, policy }
     }
@@ -198,7 +205,11 @@ impl<'l, R: Rest> Application<'l, R> {
             let later = |proto: &&ObjectId| self.own.contains(*proto) && !self.done.contains(*proto);
             unknown = unknown.or(creation.protos.iter().find(later).copied());
         }
-        unknown.map_or(Ok(()), |object| Err(Refusal::UnknownObject(change.id, object)))
+        if let Some(object) = unknown {
+            return Err(Refusal::UnknownObject(change.id, object));
+        }
+        let is_fit = fits(change.operation, || self.rest.form(change.object));
+        if is_fit { Ok(()) } else { Err(Refusal::Unfit(change.id, change.object)) }
     }
 
     /// Whether the author can know of an object.
@@ -266,14 +277,21 @@ impl<'l, R: Rest> Application<'l, R> {
                 self.ledger.registers.add(object, field, register)
             }
         };
+        let is_undo = self.is_undo();
         let register = &mut self.ledger.registers.at(at).register;
         if register.versions.last().is_none_or(|version| version.stamp.order != self.order) {
             self.touched.registers.push(at);
         }
-        let is_undo = self.fork.as_ref().is_some_and(|fork| fork.is_undo);
-        let replaced = replaced(register, change.id, change.preds, &self.view, is_undo)?;
-        register.push(stamp, value.clone(), replaced);
-        Ok(())
+        let terms = Terms { view: &self.view, inner: &self.inner, is_undo };
+        terms.write(register, change, stamp, value)
+    }
+
+    fn is_undo(&self) -> bool {
+        self.fork.as_ref().is_some_and(|fork| fork.is_undo)
+    }
+
+    pub fn terms(&self) -> Terms<'_> {
+        Terms { view: &self.view, inner: &self.inner, is_undo: self.is_undo() }
     }
 
     fn members(&mut self, object: ObjectId, member: &Datum) -> &mut Members {
@@ -294,113 +312,5 @@ impl<'l, R: Rest> Application<'l, R> {
             Preds::Named(named) => Some(&named[..]),
         };
         self.members(change.object, member).remove(stamp, count, &view, named);
-    }
-
-    fn edit_line(&mut self, change: Told<'_>) -> Result<(), Refusal> {
-        let line = match change.operation {
-            Operation::Insert { line, .. } | Operation::Delete { line, .. } | Operation::Move { line, .. } => *line,
-            _ => Line::Items,
-        };
-        let place = (change.object, line);
-        let suppressed = self.suppressed_in_view(place);
-        let mut sequence = self.take_line(place);
-        let result = self.edit(&mut sequence, change, line, &suppressed);
-        if line == Line::Protos {
-            sequence.single_out();
-        }
-        self.ledger.lines.insert(place, sequence);
-        result
-    }
-
-    /// What the live image left out of the protos when the author forked. Of its own cycles it saw all.
-    fn suppressed_in_view(&self, (object, line): (ObjectId, Line)) -> BTreeSet<Element> {
-        match (line, &self.fork) {
-            (Line::Protos, Some(_)) => {
-                let at_fork = View::at(self.view.order);
-                self.ledger.suppressed(&at_fork, &self.rest).remove(&object).unwrap_or_default()
-            }
-            (Line::Protos, None) => {
-                self.ledger.lines.get(&(object, line)).map(|line| line.suppressed.clone()).unwrap_or_default()
-            }
-            _ => BTreeSet::new(),
-        }
-    }
-
-    fn take_line(&mut self, place: (ObjectId, Line)) -> Sequence {
-        let before = self.ledger.lines.get(&place);
-        self.touched.lines.entry(place).or_insert_with(|| before.cloned());
-        if let Some(line) = self.ledger.lines.remove(&place) {
-            return line;
-        }
-        let length = self.rest.length(place.0, place.1);
-        let mut sequence = Sequence::new(length);
-        if place.1 == Line::Protos
-            && let Some(piece) = sequence.pieces.first_mut()
-        {
-            piece.values = Some(self.rest.elements(place.0, place.1, 0, length));
-        }
-        sequence
-    }
-
-    fn edit(
-        &self,
-        sequence: &mut Sequence,
-        change: Told<'_>,
-        line: Line,
-        suppressed: &BTreeSet<Element>,
-    ) -> Result<(), Refusal> {
-        let author = Author { stamp: self.stamp(change), view: &self.view, suppressed };
-        let before = View::at(self.order - 1);
-        // The image still holds what it showed before this merge.
-        let capture = |sequence: &Sequence, at: usize| {
-            let is_held = sequence.shows(at, &before, &sequence.suppressed);
-            let index = sequence.index_of(at, &before, &sequence.suppressed);
-            is_held.then(|| self.rest.elements(change.object, line, index, sequence.pieces[at].count))
-        };
-        let done = match change.operation {
-            Operation::Insert { run, index, .. } => {
-                let count = run.len() as u64;
-                let is_inside = *index <= sequence.length(author.view, suppressed);
-                match count {
-                    0 if is_inside => Ok(()),
-                    0 => Err(OutOfRange),
-                    _ => sequence.insert(&author, *index, Values::from(run), count),
-                }
-            }
-            Operation::Delete { index, count, .. } => sequence.delete(&author, *index, *count, capture),
-            Operation::Move { from, to, .. } => {
-                sequence.move_to(&author, *from, *to, |sequence, at, _| capture(sequence, at))
-            }
-            Operation::Set { index, value } => return self.set_item(sequence, change, &author, *index, value),
-            _ => Ok(()),
-        };
-        done.map_err(|OutOfRange| Refusal::OutOfRange(change.id))
-    }
-
-    fn set_item(
-        &self,
-        sequence: &mut Sequence,
-        change: Told<'_>,
-        author: &Author<'_>,
-        index: u64,
-        value: &Datum,
-    ) -> Result<(), Refusal> {
-        let found = sequence.find(author.view, author.suppressed, index);
-        let (at, offset) = found.map_err(|OutOfRange| Refusal::OutOfRange(change.id))?;
-        let piece = &sequence.pieces[at];
-        let element = piece.moved.unwrap_or(piece.element(offset));
-        if !sequence.settings.contains_key(&element) {
-            let held = sequence.value(at, offset).unwrap_or_else(|| {
-                let before = View::at(self.order - 1);
-                let index = sequence.index_of(at, &before, &sequence.suppressed) + offset;
-                self.rest.elements(change.object, Line::Items, index, 1).item(0).cloned().unwrap_or_default()
-            });
-            sequence.settings.insert(element, Register::new(held));
-        }
-        let is_undo = self.fork.as_ref().is_some_and(|fork| fork.is_undo);
-        let register = sequence.settings.get_mut(&element).expect("it was put there above");
-        let replaced = replaced(register, change.id, change.preds, &self.view, is_undo)?;
-        register.push(author.stamp, value.clone(), replaced);
-        Ok(())
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::ledger::Ledger;
 use crate::stamp::View;
+use object::change::Line;
 
 impl Ledger {
     /// Drops stamps, siblings and deleted elements older than the oldest open fork.
@@ -14,21 +15,35 @@ impl Ledger {
             self.forks.clear();
             return;
         };
+        let live = self.live;
         let views: Vec<View> = self.open_forks().map(|fork| fork.view.clone()).collect();
         self.registers.retain(|register| {
-            register.prune(|version, versions| {
-                let is_replaced_in = |view: &View| {
-                    let mut later = versions.iter().filter(|other| other.replaces.ids().contains(&version.stamp.id));
-                    later.any(|other| view.sees(&other.stamp))
-                };
-                views.iter().any(|view| view.sees(&version.stamp) && !is_replaced_in(view))
-            });
-            register.versions.iter().any(|version| version.stamp.order > oldest)
+            register.prune_replaced(live, oldest, &views);
+            register.is_newer_than(oldest)
         });
-        self.members.retain(|_, members| members.is_newer_than(oldest));
-        self.lines.retain(|_, line| line.is_newer_than(oldest));
+        self.members.retain(|_, members| {
+            members.forget(oldest);
+            members.is_newer_than(oldest)
+        });
+        self.compact_lines(oldest, &views);
         self.created.retain(|_, stamps| stamps.iter().any(|stamp| stamp.order > oldest));
         self.drop_forks();
+    }
+
+    /// Which edges of protos are left out follows from all of them: they stay, or go to rest, together.
+    fn compact_lines(&mut self, oldest: u64, views: &[View]) {
+        let live = self.live;
+        let mut protos = self.lines.iter().filter(|((_, line), _)| *line == Line::Protos);
+        let are_protos_needed =
+            protos.any(|(_, sequence)| sequence.is_newer_than(oldest) || !sequence.suppressed.is_empty());
+        self.lines.retain(|(_, line), sequence| match line {
+            Line::Protos => are_protos_needed,
+            Line::Items | Line::Units => {
+                sequence.forget_settings(live, oldest, views);
+                sequence.forget(oldest);
+                sequence.is_newer_than(oldest)
+            }
+        });
     }
 
     /// A merged fork is remembered as long as some of its changes are.

@@ -1,9 +1,10 @@
 //! Where elements go that were inserted side by side: Fugue order. What one author put together stays together, and
 //! the place depends on the set of insertions alone, never on the order in which they come in.
 
-use crate::line::{Element, OutOfRange, Piece, Sequence, Source, Values};
+use crate::line::{Element, Moved, OutOfRange, Piece, Sequence, Source};
 use crate::register::Register;
-use crate::stamp::{Stamp, View};
+use crate::stamp::{Inner, Stamp, View};
+use crate::values::Values;
 use std::collections::BTreeSet;
 
 /// Who edits, and what it sees.
@@ -11,6 +12,7 @@ pub(crate) struct Author<'a> {
     pub stamp: Stamp,
     pub view: &'a View,
     pub suppressed: &'a BTreeSet<Element>,
+    pub inner: &'a Inner,
 }
 
 impl Sequence {
@@ -62,9 +64,10 @@ impl Sequence {
             values: None,
         };
         self.put(author, before, place)?;
-        let register = self.positions.entry(element).or_insert_with(|| Register::new(None));
-        let replaced = register.seen(author.view);
-        register.push(author.stamp, Some(author.stamp.id), replaced);
+        let home = self.locate(element).map_or(Vec::new(), |(home, _)| self.pieces[home].deleted.clone());
+        let unmoved = || Moved { register: Register::new(None), deleted: home };
+        let register = &mut self.positions.entry(element).or_insert_with(unmoved).register;
+        register.write(author.stamp, Some(author.stamp.id), author.view, author.inner);
         Ok(())
     }
 
@@ -77,42 +80,50 @@ impl Sequence {
         }
         let right = (first..self.pieces.len()).find(|at| self.pieces[*at].exists_in(author.view));
         piece.right = right.map(|at| self.pieces[at].element(0));
+        if first > 0 && self.extends(first - 1, &piece, author.inner) {
+            self.pieces[first - 1].take_in(piece);
+            return Ok(());
+        }
         let at = self.place_between(&piece, first, right.unwrap_or(self.pieces.len()));
         self.pieces.insert(at, piece);
         Ok(())
     }
 
-    /// Where among the pieces `first..end`, none of which its author saw, the new one goes.
+    /// Whether the author goes on where it stopped: then both are one piece, by the name of the first.
+    fn extends(&self, at: usize, piece: &Piece, inner: &Inner) -> bool {
+        let before = &self.pieces[at];
+        let (Some(stamp), Some(new)) = (&before.stamp, &piece.stamp) else { return false };
+        let next = Element { source: before.source, offset: before.start + before.count };
+        inner.cannot_tell(stamp, new)
+            && (before.moved.or(piece.moved)).is_none()
+            && before.right == piece.right
+            && before.deleted.is_empty()
+            && before.is_like(piece)
+            && self.locate_any(next).is_none()
+            && !self.positions.contains_key(&before.element(0))
+    }
+
+    /// Where among the pieces `first..end`, none of which its author saw, the new one goes. Where the neighbours of
+    /// those are, inside, outside or the same as its own, is all that counts.
     fn place_between(&self, piece: &Piece, first: usize, end: usize) -> usize {
-        let (left, right) = (self.left_position(piece.left), self.right_position(piece.right));
+        let between = &self.pieces[first..end];
+        let sources: BTreeSet<Source> = between.iter().map(|other| other.source).collect();
+        let is_inside = |element: Option<Element>| element.is_some_and(|element| sources.contains(&element.source));
         let (mut place, mut is_passing) = (first, false);
-        for at in first..=end {
+        for (at, other) in (first..).zip(between) {
             if !is_passing {
                 place = at;
             }
-            if at == end {
-                break;
+            let is_child = other.left == piece.left;
+            let is_sibling = is_child && other.right == piece.right;
+            if !(is_child || is_inside(other.left)) || (is_sibling && piece.source < other.source) {
+                return place;
             }
-            let other = &self.pieces[at];
-            let (other_left, other_right) = (self.left_position(other.left), self.right_position(other.right));
-            let is_sibling = other_left == left && other_right == right;
-            if other_left < left || (is_sibling && piece.source < other.source) {
-                break;
-            }
-            if other_left == left {
-                is_passing = other_right < right;
+            if is_child {
+                is_passing = is_inside(other.right);
             }
         }
-        place
-    }
-
-    /// Positions from 1 on; 0 is before all.
-    fn left_position(&self, element: Option<Element>) -> (usize, u64) {
-        element.and_then(|element| self.locate_any(element)).map_or((0, 0), |(at, offset)| (at + 1, offset))
-    }
-
-    fn right_position(&self, element: Option<Element>) -> (usize, u64) {
-        element.and_then(|element| self.locate_any(element)).unwrap_or((usize::MAX, 0))
+        if is_passing { place } else { end }
     }
 
     /// Deletes what the author sees at these indexes. `capture` gives the values that the image still holds.
@@ -138,7 +149,9 @@ impl Sequence {
             if self.pieces[home].values.is_none() {
                 self.pieces[home].values = capture(self, home);
             }
-            self.pieces[home].deleted.push(author.stamp);
+            let element = self.pieces[home].element(0);
+            let moved = self.positions.get_mut(&element).map(|moved| &mut moved.deleted);
+            moved.unwrap_or(&mut self.pieces[home].deleted).push(author.stamp);
         }
         Ok(())
     }

@@ -62,7 +62,8 @@ impl Ledger {
         self.open(view, time, policy)
     }
 
-    /// Opens a fork of another one, after that one's change of number `seq`.
+    /// Opens a fork of another one, after that one's change of number `seq`: before anything later of it is merged,
+    /// since what an author does at one go is not kept apart.
     pub fn fork_inside(
         &mut self,
         parent: ActorId,
@@ -71,7 +72,10 @@ impl Ledger {
         time: Time,
         policy: Policy,
     ) -> Result<(), Refusal> {
-        let outer = self.forks.get(&parent).ok_or(Refusal::UnknownFork(parent))?;
+        let outer = self.forks.get(&parent).filter(|fork| fork.is_open).ok_or(Refusal::UnknownFork(parent))?;
+        if self.admitted(parent) > seq {
+            return Err(Refusal::ParentMovedOn(parent, seq));
+        }
         let mut parents = outer.view.parents.clone();
         parents.push((parent, seq));
         let view = View { actor, order: outer.view.order, parents, without: None };
@@ -117,6 +121,11 @@ impl Ledger {
         self.forks.values().filter(|fork| fork.is_open)
     }
 
+    /// Up to where the newest open fork has seen everything.
+    pub(crate) fn newest(&self) -> u64 {
+        self.open_forks().map(|fork| fork.view.order).max().unwrap_or(0)
+    }
+
     /// The number of the last change of this actor that was admitted; 0 if there was none.
     pub fn admitted(&self, actor: ActorId) -> u64 {
         self.admitted.get(&actor).copied().unwrap_or(0)
@@ -130,7 +139,7 @@ impl Ledger {
     /// How many versions and pieces all of that is: what the open forks cost in memory.
     pub fn weight(&self) -> usize {
         let versions: usize = self.registers.iter().map(|entry| entry.register.versions.len()).sum();
-        versions + self.lines.values().map(|line| line.pieces.len()).sum::<usize>() + self.members.len()
+        versions + self.lines.values().map(Sequence::weight).sum::<usize>() + self.members.len()
     }
 
     pub fn is_empty(&self) -> bool {

@@ -9,15 +9,19 @@
 //! the greatest of its *heads*, the changes that no other one replaces, by rank, time and id.
 //!
 //! - `stamp`, `register`, `registers`: who wrote when and seen by whom; places that hold one value
-//! - `line`, `integrate`, `coalesce`: elements in an order; `members`: sets and bags; `protos`: no new cycle
-//! - `ledger`: forks and the whole; `admit`, `apply`, `settle`: the stages of a merge; `compact`, `undo`
+//! - `line`, `values`, `integrate`, `coalesce`: elements in an order; `members`: sets and bags; `protos`: no new cycle
+//! - `ledger`: forks and the whole; `commit`, `admit`, `apply` with `edit`, `settle`: the stages of a merge; `fresh`: what it stands on
+//! - `compact`, `undo`; `conflict`: what a merge has to say
 //! - `image`: the least image that all of this can stand on, for tests and measurements
 
 mod admit;
 mod apply;
 mod coalesce;
+mod commit;
 mod compact;
 mod conflict;
+mod edit;
+mod fresh;
 mod image;
 mod integrate;
 mod ledger;
@@ -28,12 +32,14 @@ mod register;
 mod registers;
 mod rest;
 mod settle;
+mod settle_line;
 mod stamp;
 mod undo;
+mod values;
 
 pub use admit::Refusal;
 pub use conflict::{Conflict, Place, Position, Sibling, Status, Violation};
-pub use image::{Image, Parts, Thing};
+pub use image::Image;
 pub use ledger::Ledger;
 pub use rest::{NoReconciler, Presence, Reconciler, Rest};
 pub use settle::{Effect, Outcome};

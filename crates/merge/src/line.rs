@@ -6,7 +6,8 @@
 
 use crate::register::Register;
 use crate::stamp::{Stamp, View};
-use object::change::{ChangeId, Datum, Run};
+use crate::values::Values;
+use object::change::{ChangeId, Datum};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One element: where it came from, and which one of that.
@@ -39,87 +40,27 @@ pub(crate) struct Piece {
     pub values: Option<Values>,
 }
 
-/// Values that the image does not hold, or not yet.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Values {
-    Items(Vec<Datum>),
-    Units { width: u8, bytes: Vec<u8> },
-}
-
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sequence {
     pub pieces: Vec<Piece>,
-    /// Where moved elements stand: at home, or at the place that a change made.
-    pub positions: BTreeMap<Element, Register<Option<ChangeId>>>,
+    pub positions: BTreeMap<Element, Moved>,
     /// Items that were set.
     pub settings: BTreeMap<Element, Register<Datum>>,
     /// Protos that would close a cycle, as the live image shows it.
     pub suppressed: BTreeSet<Element>,
 }
 
+/// Where an element stands that was moved: at home, or at the place that a change made.
+#[derive(Clone, Debug)]
+pub(crate) struct Moved {
+    pub register: Register<Option<ChangeId>>,
+    /// Kept here from the first move on, so that a place need not look for its element's home.
+    pub deleted: Vec<Stamp>,
+}
+
 /// The author's index is outside of what it saw.
 #[derive(Debug)]
 pub(crate) struct OutOfRange;
-
-impl Values {
-    fn split_off(&mut self, at: u64) -> Values {
-        match self {
-            Values::Items(items) => Values::Items(items.split_off(at as usize)),
-            Values::Units { width, bytes } => {
-                Values::Units { width: *width, bytes: bytes.split_off(at as usize * usize::from(*width)) }
-            }
-        }
-    }
-
-    pub fn slice(mut self, index: u64, count: u64) -> Values {
-        let mut tail = self.split_off(index);
-        tail.split_off(count);
-        tail
-    }
-
-    /// Adds the other ones; false if they are of another kind.
-    pub fn append(&mut self, other: &Values) -> bool {
-        match (self, other) {
-            (Values::Items(items), Values::Items(others)) => items.extend_from_slice(others),
-            (Values::Units { width, bytes }, Values::Units { width: same, bytes: others }) if width == same => {
-                bytes.extend_from_slice(others);
-            }
-            _ => return false,
-        }
-        true
-    }
-
-    pub fn to_run(&self) -> Run {
-        match self {
-            Values::Items(items) => Run::Items(items.as_slice().into()),
-            Values::Units { width, bytes } => Run::Units { width: *width, bytes: bytes.as_slice().into() },
-        }
-    }
-
-    pub fn item(&self, index: u64) -> Option<&Datum> {
-        match self {
-            Values::Items(items) => items.get(index as usize),
-            Values::Units { .. } => None,
-        }
-    }
-
-    pub fn set_item(&mut self, index: usize, value: Datum) {
-        if let Values::Items(items) = self
-            && let Some(item) = items.get_mut(index)
-        {
-            *item = value;
-        }
-    }
-}
-
-impl From<&Run> for Values {
-    fn from(run: &Run) -> Values {
-        match run {
-            Run::Items(items) => Values::Items(items.to_vec()),
-            Run::Units { width, bytes } => Values::Units { width: *width, bytes: bytes.to_vec() },
-        }
-    }
-}
 
 impl Piece {
     pub fn rest(start: u64, count: u64) -> Piece {
@@ -147,6 +88,25 @@ impl Piece {
     /// Whether the view knows of it, deleted or not.
     pub fn exists_in(&self, view: &View) -> bool {
         self.stamp.as_ref().is_none_or(|stamp| view.sees(stamp))
+    }
+
+    /// Whether the values of both can be held together.
+    pub fn is_like(&self, other: &Piece) -> bool {
+        match (&self.values, &other.values) {
+            (None, None) | (Some(Values::Items(_)), Some(Values::Items(_))) => true,
+            (Some(Values::Units { width, .. }), Some(Values::Units { width: same, .. })) => width == same,
+            _ => false,
+        }
+    }
+
+    /// Adds the elements of one that is like this, behind its own.
+    pub fn take_in(&mut self, other: Piece) {
+        self.count += other.count;
+        match (&mut self.values, other.values) {
+            (Some(Values::Items(items)), Some(Values::Items(others))) => items.extend(others),
+            (Some(Values::Units { bytes, .. }), Some(Values::Units { bytes: others, .. })) => bytes.extend(others),
+            _ => {}
+        }
     }
 
     /// Keeps the first `at` elements and returns the others.
@@ -179,17 +139,21 @@ impl Sequence {
         if !piece.exists_in(view) || (!suppressed.is_empty() && suppressed.contains(&piece.element(0))) {
             return false;
         }
-        if self.positions.is_empty() {
-            return !piece.deleted.iter().any(|stamp| view.sees(stamp));
-        }
-        let element = piece.moved.unwrap_or(piece.element(0));
         let here = piece.moved.and(piece.stamp).map(|stamp| stamp.id);
-        if self.positions.get(&element).is_some_and(|register| *register.shown_in(view) != here) {
-            return false;
+        let is_elsewhere = self.moved(piece).is_some_and(|moved| *moved.register.shown_in(view) != here);
+        !is_elsewhere && !self.is_deleted(piece, view)
+    }
+
+    fn moved(&self, piece: &Piece) -> Option<&Moved> {
+        if self.positions.is_empty() {
+            return None;
         }
-        let home =
-            if piece.moved.is_some() { self.locate(element).map(|(home, _)| &self.pieces[home]) } else { Some(piece) };
-        home.is_some_and(|home| !home.deleted.iter().any(|stamp| view.sees(stamp)))
+        self.positions.get(&piece.moved.unwrap_or(piece.element(0)))
+    }
+
+    fn is_deleted(&self, piece: &Piece, view: &View) -> bool {
+        let deleted = self.moved(piece).map_or(&piece.deleted, |moved| &moved.deleted);
+        deleted.iter().any(|stamp| view.sees(stamp))
     }
 
     /// The piece that holds an element, and where in it.
@@ -273,16 +237,22 @@ impl Sequence {
     /// Whether the view has the piece in the line: moved away counts, deleted and left out do not.
     pub fn exists(&self, index: usize, view: &View, suppressed: &BTreeSet<Element>) -> bool {
         let piece = &self.pieces[index];
-        let is_deleted = piece.deleted.iter().any(|stamp| view.sees(stamp));
-        piece.exists_in(view) && !is_deleted && !suppressed.contains(&piece.element(0))
+        piece.exists_in(view) && !self.is_deleted(piece, view) && !suppressed.contains(&piece.element(0))
     }
 
     /// Of everything that happened to it since it was at rest.
     pub fn stamps(&self) -> impl Iterator<Item = Stamp> {
         let pieces = self.pieces.iter().flat_map(|piece| piece.stamp.iter().chain(&piece.deleted).copied());
-        let moves = self.positions.values().flat_map(|register| &register.versions).map(|version| version.stamp);
+        let moves = self.positions.values().flat_map(|moved| {
+            moved.register.versions.iter().map(|version| version.stamp).chain(moved.deleted.iter().copied())
+        });
         let settings = self.settings.values().flat_map(|register| &register.versions).map(|version| version.stamp);
         pieces.chain(moves).chain(settings)
+    }
+
+    /// How many pieces and versions.
+    pub fn weight(&self) -> usize {
+        self.pieces.len() + self.settings.values().map(|register| register.versions.len()).sum::<usize>()
     }
 
     pub fn is_newer_than(&self, order: u64) -> bool {

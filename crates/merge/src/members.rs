@@ -61,6 +61,18 @@ impl Members {
         }
     }
 
+    /// What is older than the oldest open fork is the same for all: what was taken then is gone.
+    pub fn forget(&mut self, oldest: u64) {
+        let is_old = |stamp: &Stamp| stamp.order <= oldest;
+        for addition in &mut self.additions {
+            let gone = addition.removed(is_old);
+            addition.count -= gone;
+            addition.removals.iter_mut().for_each(|(_, upto)| *upto = upto.saturating_sub(gone));
+            addition.removals.retain(|(_, upto)| *upto > 0);
+        }
+        self.additions.retain(|addition| addition.count > 0 || addition.stamp.as_ref().is_some_and(|by| !is_old(by)));
+    }
+
     /// How often it is in there.
     pub fn count(&self) -> u64 {
         let alive = self.additions.iter().map(|addition| addition.count - addition.removed(|_| true));

@@ -2,13 +2,14 @@
 //! they are taken in one by one, what an author had seen before its own, else the strongest first, and one that would
 //! close a cycle is not taken. Cycles at rest stay, and so do those that the live image made knowingly.
 
-use crate::apply::Fresh;
+use crate::fresh::Fresh;
 use crate::ledger::Ledger;
-use crate::line::{Element, Values};
+use crate::line::Element;
 use crate::rest::Rest;
 use crate::stamp::{Stamp, View};
-use object::change::{Datum, Line, ObjectId, Run};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::values::Values;
+use object::change::{ActorId, Datum, Line, ObjectId, Run};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 #[derive(Clone, Copy)]
 struct Edge {
@@ -25,17 +26,13 @@ impl Ledger {
         view: &View,
         rest: &Fresh<'_, R>,
     ) -> BTreeMap<ObjectId, BTreeSet<Element>> {
-        let mut pending = self.new_edges(view);
-        pending.sort_by_key(|edge| std::cmp::Reverse((edge.stamp.strength(), edge.from, edge.element)));
-        let mut graph = Graph { ledger: self, view, rest, accepted: Vec::new() };
+        let mut pending = Pending::new(self.new_edges(view));
+        let mut graph = Graph { ledger: self, view, rest, accepted: BTreeMap::new() };
         let mut suppressed: BTreeMap<ObjectId, BTreeSet<Element>> = BTreeMap::new();
-        while !pending.is_empty() {
-            let is_first = |edge: &Edge| !pending.iter().any(|other| self.saw(edge, other));
-            let at = pending.iter().position(is_first).unwrap_or(0);
-            let edge = pending.remove(at);
+        while let Some(edge) = pending.next(|edge, other| self.saw(edge, other)) {
             let is_deliberate = edge.stamp.id.actor == self.live && graph.leads(&edge, |other| self.saw(&edge, other));
             if is_deliberate || !graph.leads(&edge, |_| true) {
-                graph.accepted.push(edge);
+                graph.accepted.entry(edge.from).or_default().push(edge);
             } else {
                 suppressed.entry(edge.from).or_default().insert(edge.element);
             }
@@ -76,11 +73,42 @@ impl Ledger {
     }
 }
 
+/// Edges to be taken in, those of each author in the order of its changes. Who saw a change saw those before it, so only
+/// the next one of each author can be the next of all.
+struct Pending {
+    authors: BTreeMap<ActorId, VecDeque<Edge>>,
+}
+
+impl Pending {
+    fn new(mut edges: Vec<Edge>) -> Pending {
+        edges.sort_by_key(|edge| (edge.stamp.id, std::cmp::Reverse((edge.from, edge.element))));
+        let mut authors: BTreeMap<ActorId, VecDeque<Edge>> = BTreeMap::new();
+        for edge in edges {
+            authors.entry(edge.stamp.id.actor).or_default().push_back(edge);
+        }
+        Pending { authors }
+    }
+
+    /// The strongest of those whose authors saw no other that is still to come.
+    fn next(&mut self, saw: impl Fn(&Edge, &Edge) -> bool) -> Option<Edge> {
+        let first: Vec<Edge> = self.authors.values().filter_map(|edges| edges.front().copied()).collect();
+        let is_free = |edge: &&Edge| !first.iter().any(|other| saw(edge, other));
+        let free = first.iter().filter(is_free).max_by_key(|edge| edge.stamp.strength());
+        let author = free.or(first.first())?.stamp.id.actor;
+        let edges = self.authors.get_mut(&author)?;
+        let edge = edges.pop_front();
+        if edges.is_empty() {
+            self.authors.remove(&author);
+        }
+        edge
+    }
+}
+
 struct Graph<'g, R> {
     ledger: &'g Ledger,
     view: &'g View,
     rest: &'g Fresh<'g, R>,
-    accepted: Vec<Edge>,
+    accepted: BTreeMap<ObjectId, Vec<Edge>>,
 }
 
 impl<R: Rest> Graph<'_, R> {
@@ -93,7 +121,7 @@ impl<R: Rest> Graph<'_, R> {
                 return true;
             }
             if seen.insert(object) {
-                let new = self.accepted.iter().filter(|other| other.from == object && may_use(other));
+                let new = self.accepted.get(&object).into_iter().flatten().filter(|other| may_use(other));
                 pending.extend(new.map(|other| other.to));
                 pending.extend(self.at_rest(object));
             }

@@ -1,7 +1,7 @@
 //! A place that holds one value: the versions written since the oldest open fork, over the one at rest.
 
-use crate::stamp::{Stamp, View};
-use object::change::ChangeId;
+use crate::stamp::{Inner, Stamp, View};
+use object::change::{ActorId, ChangeId};
 use smallvec::SmallVec;
 
 /// Heads, of which there are rarely more than a few.
@@ -22,6 +22,8 @@ pub(crate) struct Version<T> {
     pub stamp: Stamp,
     pub value: T,
     pub replaces: Replaced,
+    /// Whether it replaces all that its author saw there.
+    saw_all: bool,
     /// How many versions replace this one. A head has none.
     replaced_by: u32,
 }
@@ -57,9 +59,26 @@ impl<T: Clone + PartialEq> Register<T> {
         Register { live: rest.clone(), rest, versions: SmallVec::new() }
     }
 
-    pub fn push(&mut self, stamp: Stamp, value: T, replaces: Replaced) {
+    /// Replaces all that the author sees. What it wrote just before, and nobody saw, leaves no trace.
+    pub fn write(&mut self, stamp: Stamp, value: T, view: &View, inner: &Inner) {
+        if let Some(last) = self.versions.last_mut()
+            && (last.saw_all && last.replaced_by == 0 && inner.cannot_tell(&last.stamp, &stamp))
+        {
+            (last.stamp, last.value) = (stamp, value);
+            return;
+        }
+        let replaces = self.seen(view);
+        self.push(stamp, value, replaces, true);
+    }
+
+    /// Replaces these and no others.
+    pub fn write_over(&mut self, stamp: Stamp, value: T, replaces: Replaced) {
+        self.push(stamp, value, replaces, false);
+    }
+
+    fn push(&mut self, stamp: Stamp, value: T, replaces: Replaced, saw_all: bool) {
         self.count_replaced(&replaces, 1);
-        self.versions.push(Version { stamp, value, replaces, replaced_by: 0 });
+        self.versions.push(Version { stamp, value, replaces, saw_all, replaced_by: 0 });
     }
 
     /// Takes back what was pushed under this order.
@@ -91,12 +110,16 @@ impl<T: Clone + PartialEq> Register<T> {
     }
 
     pub fn shown_in(&self, view: &View) -> &T {
-        strongest(self.heads_of(|version| view.sees(&version.stamp)).into_iter()).unwrap_or(&self.rest)
+        strongest(self.heads_in(view).into_iter()).unwrap_or(&self.rest)
     }
 
     /// What an author with this view replaces.
-    pub fn seen(&self, view: &View) -> Replaced {
-        let heads = self.heads_of(|version| view.sees(&version.stamp));
+    fn seen(&self, view: &View) -> Replaced {
+        let own = self.versions.iter().rfind(|version| version.stamp.id.actor == view.actor);
+        if let Some(own) = own.filter(|own| own.saw_all) {
+            return Replaced::One(own.stamp.id);
+        }
+        let heads = self.heads_in(view);
         match heads[..] {
             [] => Replaced::Rest,
             [head] => Replaced::One(head.stamp.id),
@@ -119,9 +142,9 @@ impl<T: Clone + PartialEq> Register<T> {
     fn heads_of(&self, is_part: impl Fn(&Version<T>) -> bool) -> Heads<'_, T> {
         let mut part: Heads<'_, T> = self.versions.iter().filter(|version| is_part(version)).collect();
         if part.iter().any(|version| version.replaced_by > 0) {
-            let whole = part.clone();
-            let is_replaced = |id| whole.iter().any(|other| other.replaces.ids().contains(&id));
-            part.retain(|version| version.replaced_by == 0 || !is_replaced(version.stamp.id));
+            let mut replaced: Vec<ChangeId> = part.iter().flat_map(|version| version.replaces.ids()).copied().collect();
+            replaced.sort_unstable();
+            part.retain(|version| version.replaced_by == 0 || replaced.binary_search(&version.stamp.id).is_err());
         }
         part
     }
@@ -162,14 +185,43 @@ impl<T: Clone + PartialEq> Register<T> {
         self.versions.iter().find(|version| version.stamp.id == id)
     }
 
-    /// Whether the change is a head in this view.
-    pub fn is_head_in(&self, id: ChangeId, view: &View) -> bool {
-        self.heads_of(|version| view.sees(&version.stamp)).iter().any(|version| version.stamp.id == id)
+    pub fn heads_in(&self, view: &View) -> Heads<'_, T> {
+        self.heads_of(|version| view.sees(&version.stamp))
+    }
+
+    /// Drops what the live image wrote after the newest fork and has replaced since: nobody saw it. What it replaced
+    /// together with others stays, as the record of a conflict.
+    pub fn prune_unseen(&mut self, live: ActorId, newest: u64) {
+        self.prune(|version, versions| {
+            let mut later = versions.iter().filter(|other| other.replaces.ids().contains(&version.stamp.id));
+            let is_sibling = later.any(|other| other.replaces.ids().len() > 1);
+            is_sibling || version.stamp.id.actor != live || version.stamp.order <= newest
+        });
+    }
+
+    /// Drops what no open fork, of which these are the views, sees as it was. What a merge newer than the oldest of them
+    /// replaced stays, and what stood beside it: should the merge be taken back, it is shown again.
+    pub fn prune_replaced(&mut self, live: ActorId, oldest: u64, views: &[View]) {
+        self.prune(|version, versions| {
+            let later = || versions.iter().filter(|other| other.replaces.ids().contains(&version.stamp.id));
+            let is_replaced_in = |view: &View| later().any(|other| view.sees(&other.stamp));
+            let is_merged = |other: &Version<T>| other.stamp.id.actor != live && other.stamp.order > oldest;
+            let beside = |other: &Version<T>| {
+                let siblings = versions.iter().filter(|it| other.replaces.ids().contains(&it.stamp.id));
+                siblings.into_iter().any(|sibling| sibling.stamp.id != version.stamp.id && is_merged(sibling))
+            };
+            views.iter().any(|view| view.sees(&version.stamp) && !is_replaced_in(view))
+                || later().any(|other| is_merged(other) || beside(other))
+        });
+    }
+
+    pub fn is_newer_than(&self, order: u64) -> bool {
+        self.versions.iter().any(|version| version.stamp.order > order)
     }
 
     /// Drops what was replaced and is seen as it was by no open fork: `is_needed` says of a version whether some open
     /// fork sees it and not what replaced it. What replaced a dropped version replaces what that one did.
-    pub fn prune(&mut self, is_needed: impl Fn(&Version<T>, &[Version<T>]) -> bool) {
+    fn prune(&mut self, is_needed: impl Fn(&Version<T>, &[Version<T>]) -> bool) {
         let mut index = 0;
         while index < self.versions.len() {
             let version = &self.versions[index];

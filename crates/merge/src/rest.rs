@@ -1,16 +1,18 @@
 //! What the ledger asks of the image it belongs to.
 
 use crate::conflict::Place;
-use object::change::{Datum, Field, Line, ObjectId, Run};
+use object::change::{Datum, Field, Form, Line, ObjectId, Run};
 
 /// The image as it is just before a commit or merge is applied to it. Asked when a place is touched for the first time
 /// since the oldest open fork, and for elements of lines that are about to go.
 pub trait Rest {
     fn presence(&self, object: ObjectId) -> Presence;
+    /// Of an object that is there.
+    fn form(&self, object: ObjectId) -> Form;
     /// `Absent` if there is no such field.
     fn field(&self, object: ObjectId, field: &Field) -> Datum;
     fn length(&self, object: ObjectId, line: Line) -> u64;
-    /// Elements that are there, in their order.
+    /// Elements that are there, in their order; of no units at all, still how wide they are.
     fn elements(&self, object: ObjectId, line: Line, index: u64, count: u64) -> Run;
     /// How often the set or bag holds this.
     fn occurrences(&self, object: ObjectId, member: &Datum) -> u64;

@@ -53,6 +53,31 @@ pub(crate) struct View {
     pub without: Option<(ActorId, u64, u64)>,
 }
 
+/// After which of an author's changes forks were made inside of it: up to there its changes are told apart.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Inner {
+    seqs: Vec<u64>,
+    is_apart: bool,
+}
+
+impl Inner {
+    pub const fn new(seqs: Vec<u64>) -> Inner {
+        Inner { seqs, is_apart: false }
+    }
+
+    /// Every change counts for itself.
+    pub const fn apart() -> Inner {
+        Inner { seqs: Vec::new(), is_apart: true }
+    }
+
+    /// Whether whoever sees one of these changes of the author sees the other too.
+    pub fn cannot_tell(&self, one: &Stamp, other: &Stamp) -> bool {
+        let is_between = |seq: &u64| (one.id.seq..other.id.seq).contains(seq);
+        let is_same = one.id.actor == other.id.actor && one.order == other.order;
+        is_same && !self.is_apart && !self.seqs.iter().any(is_between)
+    }
+}
+
 /// An actor that makes no changes.
 const NOBODY: ActorId = ActorId(u64::MAX);
 

@@ -5,12 +5,15 @@ use crate::ledger::Ledger;
 use crate::line::Sequence;
 use crate::stamp::{Stamp, View};
 use object::change::*;
+use std::collections::BTreeSet;
 
 impl Ledger {
     /// Takes back the changes of `journal`, which are still in the ledger: to be merged as the journal of `actor`, for
-    /// which a fork for an undo was opened now.
+    /// which a fork for an undo was opened now. What was merged at one go is taken back at one go. A commit of the live
+    /// image can be taken back if forks were opened just before and just after it; else it is not told apart from others.
     pub fn undo(&self, journal: &[Change], actor: ActorId, time: Time) -> Vec<Change> {
-        let mut undo = Undo { ledger: self, journal, actor, time, changes: Vec::new() };
+        let done = BTreeSet::new();
+        let mut undo = Undo { ledger: self, journal, actor, time, changes: Vec::new(), done };
         undo.lines();
         for change in journal.iter().rev() {
             undo.change(change);
@@ -25,6 +28,8 @@ struct Undo<'u> {
     actor: ActorId,
     time: Time,
     changes: Vec<Change>,
+    /// Places and members that have been seen to.
+    done: BTreeSet<(ObjectId, Field)>,
 }
 
 impl Undo<'_> {
@@ -46,8 +51,18 @@ impl Undo<'_> {
     }
 
     fn change(&mut self, change: &Change) {
-        let object = change.object;
         match &change.operation {
+            // A container that others may have made too stays, and so does what they put into it.
+            Operation::Create(creation) if creation.under.is_some() => {
+                creation.steps().iter().rev().for_each(|step| self.operation(change, step));
+            }
+            operation => self.operation(change, operation),
+        }
+    }
+
+    fn operation(&mut self, change: &Change, operation: &Operation) {
+        let object = change.object;
+        match operation {
             Operation::Put { field, .. } => self.put(object, field),
             Operation::Count { key, delta } => {
                 let operation = Operation::Count { key: key.clone(), delta: delta.wrapping_neg() };
@@ -60,9 +75,8 @@ impl Undo<'_> {
             Operation::Remove { member, .. } => {
                 let members = self.ledger.members.get(&(object, member.clone()));
                 let count = members.map_or(0, |members| members.taken_only_by(|stamp| self.is_undone(stamp)));
-                let operation = Operation::Add { member: member.clone(), count };
-                if count > 0 && !self.changes.iter().any(|done| done.object == object && done.operation == operation) {
-                    self.push(object, operation, Preds::Seen);
+                if count > 0 && self.done.insert((object, Field::Entry(member.clone()))) {
+                    self.push(object, Operation::Add { member: member.clone(), count }, Preds::Seen);
                 }
             }
             _ => {}
@@ -76,11 +90,7 @@ impl Undo<'_> {
         let heads: Vec<ChangeId> =
             register.versions.iter().map(|version| version.stamp).filter(is_mine).map(|stamp| stamp.id).collect();
         let value = register.shown_without(|stamp| self.is_undone(stamp)).clone();
-        let is_again = |change: &Change| {
-            change.object == object
-                && matches!(&change.operation, Operation::Put { field: other, .. } if other == field)
-        };
-        if !heads.is_empty() && !self.changes.iter().any(is_again) {
+        if !heads.is_empty() && self.done.insert((object, field.clone())) {
             let operation = Operation::Put { field: field.clone(), value };
             self.push(object, operation, Preds::Named(heads.into()));
         }

@@ -1,5 +1,5 @@
 //! Looks at everything: each object's checksum and id, that every reference leads somewhere, that no object and no commit is
-//! missing, and every frame of the log. Reads only. A file that is broken badly enough ends the process with a signal, so
+//! missing, every page of the image, and every frame of the log. Reads only. A file that is broken badly enough ends the process with a signal, so
 //! whoever wants an answer in any case asks in a child process, after `system::fault::name_on_fault`.
 
 use crate::error::StoreError;
@@ -11,7 +11,7 @@ use crate::store::{Shared, Store};
 use object::change::{Creation, ObjectId, Operation};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
-use system::lmdb::ReadTransaction;
+use system::lmdb::{ReadTransaction, survey};
 
 /// More than this are counted, but not told.
 const TOLD: usize = 100;
@@ -62,6 +62,10 @@ impl Store {
         let state = shared.image.state(&snapshot)?;
         let mut check =
             Check { shared, snapshot, state, pending, born: FxHashSet::default(), report: Report::default() };
+        check.pages(progress)?;
+        if !check.report.is_clean() {
+            return Ok(check.report);
+        }
         check.births();
         check.objects(progress)?;
         check.changed_objects()?;
@@ -82,6 +86,16 @@ struct Check<'s> {
 }
 
 impl Check<'_> {
+    /// First the pages, without LMDB: if they do not hold together, walking through them may end in a signal.
+    fn pages(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<(), StoreError> {
+        let path = self.shared.image.path();
+        let mut tell = |done, total| progress(Progress { stage: "pages", done, total });
+        for finding in survey(path, self.snapshot.number(), &mut tell)? {
+            self.report.add(format!("{}: {finding}", path.display()));
+        }
+        Ok(())
+    }
+
     fn births(&mut self) {
         let changes = self.pending.iter().flat_map(|commit| &commit.changes);
         let births = changes.filter(|change| matches!(change.operation, Operation::Create(_)));
@@ -178,11 +192,11 @@ impl Check<'_> {
         // Frames that are only queued are not expected on the disk.
         let written = self.shared.journal.lock().written();
         let wanted = self.pending.iter().rev().find(|commit| commit.end <= written).map(|commit| commit.number);
-        let (mut last, mut frames) = (None, 0);
+        let (mut last, mut frames) = (None, 0_u64);
         let replayed = replay(log, self.state.applied, self.state.number, |header, _| {
             frames += 1;
             last = Some(header.number);
-            if frames % EVERY == 0 {
+            if frames.is_multiple_of(EVERY) {
                 progress(Progress { stage: "log", done: frames, total });
             }
             Ok(())

@@ -42,7 +42,7 @@ impl Checkpoint<'_> {
         let (first, applied) = (first.number, last.end);
         let state = self.write(&commits, |state| state.next_actor = next_actor.max(state.next_actor))?;
         debug_assert_eq!(state.number, first + commits.len() as u64 - 1);
-        self.pace.flush()?;
+        self.pace.flush(|| self.is_urgent())?;
         let (image_number, image_checksum) = self.image.stamp()?;
         self.journal.relabel(|label| {
             label.applied = applied;
@@ -51,6 +51,12 @@ impl Checkpoint<'_> {
         })?;
         self.release(state.number, applied)?;
         Ok(commits.len())
+    }
+
+    /// Commits would soon have to wait for room.
+    fn is_urgent(&self) -> bool {
+        let inside = self.journal.lock();
+        inside.end() - inside.applied > self.journal.log.capacity() / 2
     }
 
     /// One transaction of the image.
@@ -62,7 +68,6 @@ impl Checkpoint<'_> {
         let mut buffer = Vec::new();
         for work in by_object(commits).chunk_by(|one, other| one.object == other.object) {
             state.objects += u64::from(self.update(&mut transaction, commits, work, &mut undo, &mut buffer)?);
-            self.pace.breathe();
         }
         for (commit, undo) in commits.iter().zip(undo) {
             self.record(&mut transaction, commit, undo)?;

@@ -97,6 +97,12 @@ fn flushed_snapshot(path: &Path, label: &Label) -> Result<Snapshot, StoreError> 
     let is_flushed = |header: &system::lmdb::Header| {
         header.number == label.image_number && image_checksum(&header.bytes) == label.image_checksum
     };
+    let length = std::fs::metadata(path).map_err(StoreError::file("look at", path))?.len();
+    let wanted = headers.iter().filter(|header| is_flushed(header)).map(|header| header.file_bytes).max();
+    if wanted.is_some_and(|wanted| length < wanted) {
+        let what = format!("it has {length} bytes, fewer than the {} that were flushed", wanted.unwrap_or(0));
+        return Err(StoreError::corrupt(path, what));
+    }
     if is_flushed(newer) {
         Ok(Snapshot::Newest)
     } else if is_flushed(older) && newer.number == older.number + 1 {

@@ -38,7 +38,7 @@ impl Log {
 
     pub fn open(disk: Box<dyn Disk>, path: &Path) -> Result<Log, StoreError> {
         let label = Label::read(&*disk, path)?;
-        if label.capacity < LEAST_CAPACITY || label.capacity % SLOT_BYTES != 0 {
+        if label.capacity < LEAST_CAPACITY || !label.capacity.is_multiple_of(SLOT_BYTES) {
             return Err(StoreError::corrupt(path, "its head tells an impossible size"));
         }
         Log::new(disk, path, label)

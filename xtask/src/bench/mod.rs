@@ -6,6 +6,7 @@ mod language;
 mod measure;
 mod report;
 mod statistics;
+mod store;
 
 use crate::workspace::Workspace;
 use anyhow::Result;
@@ -14,10 +15,13 @@ use anyhow::Result;
 pub enum Bench {
     /// The language against CPython and Lua
     Language(language::Options),
+    /// The store against a raw append, SQLite, LMDB, redb and fjall
+    Store(store::Options),
 }
 
 pub fn run(workspace: &Workspace, bench: &Bench) -> Result<()> {
     match bench {
         Bench::Language(options) => language::run(workspace, options),
+        Bench::Store(options) => store::run(workspace, options),
     }
 }

@@ -54,6 +54,15 @@ pub struct Bar {
 
 impl Comparison {
     pub fn of_cpu_seconds(name: &str, names: impl IntoIterator<Item = String>, samples: Vec<Vec<f64>>) -> Comparison {
+        Comparison::of(name, "CPU seconds", names, samples)
+    }
+
+    pub fn of(
+        name: &str,
+        unit: &'static str,
+        names: impl IntoIterator<Item = String>,
+        samples: Vec<Vec<f64>>,
+    ) -> Comparison {
         let ours = samples[0].clone();
         let series = names.into_iter().zip(samples).map(|(name, samples)| Series {
             name,
@@ -61,7 +70,7 @@ impl Comparison {
             our_ratio: median_ratio(&ours, &samples),
             samples,
         });
-        Comparison { name: name.into(), unit: "CPU seconds", series: series.collect() }
+        Comparison { name: name.into(), unit, series: series.collect() }
     }
 }
 

@@ -38,7 +38,7 @@ fn check(live: &[(f64, u64)], dreams: [&[(f64, u64)]; 2], policies: usize, forks
         let id = ChangeId::new(LIVE, seq);
         let change = Change::new(id, Time(*time), object, Operation::set_slot("x", *value));
         lab.ledger.commit(std::slice::from_ref(&change), &lab.image).expect("live keeps to the rules");
-        lab.image.commit(&[change]);
+        lab.image.commit(&[change]).expect("it can be done");
     }
     (0..2).filter(|number| forks >> number & 1 == 1).for_each(|number| fork(&mut lab, number));
     let results = [[0, 1], [1, 0]].map(|order| {
@@ -53,7 +53,7 @@ fn check(live: &[(f64, u64)], dreams: [&[(f64, u64)]; 2], policies: usize, forks
                 })
                 .collect();
             let outcome = lab.ledger.merge(actor, &journal, Time(9), &lab.image, &NoReconciler);
-            lab.image.take(&outcome.expect("it keeps to the rules"));
+            lab.image.take(&outcome.expect("it keeps to the rules")).expect("it can be done");
         }
         (lab.slot(object, "x"), lab.ledger.conflicts())
     });

@@ -41,6 +41,10 @@ impl Model {
             for (at, change) in own.iter().enumerate() {
                 let mut seen = ids(&live[..author.fork]);
                 seen.extend(ids(&own[..at]));
+                if let Some((parent, count)) = author.parent {
+                    let parent = prepared.authors.iter().find(|author| author.dream.actor == parent);
+                    seen.extend(ids(&parent.expect("it is there").dream.changes[..count]));
+                }
                 let mut change = change.clone();
                 change.time = change.time.min(receipt);
                 all.push(Known { change, policy: Some(author.policy), seen });
@@ -50,22 +54,89 @@ impl Model {
     }
 
     /// The changes that nobody who wrote to the same place had seen.
-    fn heads<'m>(writes: &[(&'m Known, &'m Datum)]) -> Vec<(&'m Known, &'m Datum)> {
+    fn heads<'m>(writes: &[(&'m Known, Datum)]) -> Vec<(&'m Known, Datum)> {
         let is_seen = |id: ChangeId| writes.iter().any(|(other, _)| other.seen.contains(&id));
-        writes.iter().filter(|(known, _)| !is_seen(known.change.id)).copied().collect()
+        writes.iter().filter(|(known, _)| !is_seen(known.change.id)).cloned().collect()
+    }
+
+    /// What was done to objects, step by step also where a container was made that others made too.
+    fn operations(&self) -> Vec<(&Known, Operation)> {
+        let steps = |known: &Known| match &known.change.operation {
+            Operation::Create(creation) if creation.under.is_some() => creation.steps(),
+            operation => vec![operation.clone()],
+        };
+        self.all.iter().flat_map(|known| steps(known).into_iter().map(move |step| (known, step))).collect()
+    }
+
+    /// The protos of an object that had none at rest.
+    pub fn protos(&self, object: ObjectId, edges: &[Edge]) -> Vec<ObjectId> {
+        let edge = |entry: &Entry| edges.iter().find(|edge| edge.from == object && edge.entry == *entry);
+        self.line(object, Line::Protos, 0).iter().filter_map(edge).map(|edge| edge.to).collect()
+    }
+
+    /// The edges of protos that are taken in, one after the other, and with each its author and strength.
+    pub fn edges(&self, objects: &[ObjectId]) -> Vec<Edge> {
+        let known = |id: ChangeId| self.all.iter().find(|known| known.change.id == id).expect("it was made");
+        let mut pending: Vec<Edge> = Vec::new();
+        for object in objects {
+            for (source, number) in self.line(*object, Line::Protos, 0) {
+                let by = known(source.expect("there were none at rest"));
+                let Operation::Insert { run: Run::Items(items), .. } = &by.change.operation else { continue };
+                let Datum::Object(to) = items[number as usize] else { continue };
+                pending.push(Edge { from: *object, to, entry: (source, number), by: by.change.id });
+            }
+        }
+        let mut taken: Vec<Edge> = Vec::new();
+        while !pending.is_empty() {
+            let is_free = |edge: &&Edge| !pending.iter().any(|other| known(edge.by).seen.contains(&other.by));
+            let key = |edge: &&Edge| (known(edge.by).strength(), edge.from, edge.entry);
+            let edge = *pending.iter().filter(is_free).max_by_key(key).expect("somebody came first");
+            pending.retain(|other| *other != edge);
+            let closes = |edges: &[Edge]| leads(edges, edge.to, edge.from);
+            let seen: Vec<Edge> =
+                taken.iter().filter(|other| known(edge.by).seen.contains(&other.by)).copied().collect();
+            if !closes(&taken) || (known(edge.by).policy.is_none() && closes(&seen)) {
+                taken.push(edge);
+            }
+        }
+        taken
     }
 
     pub fn fields(&self) -> BTreeMap<(ObjectId, Field), Datum> {
-        let mut writes: BTreeMap<(ObjectId, Field), Vec<(&Known, &Datum)>> = BTreeMap::new();
-        for known in &self.all {
-            if let Operation::Put { field, value } = &known.change.operation {
-                writes.entry((known.change.object, field.clone())).or_default().push((known, value));
+        let heads = self.heads_of_fields().into_iter();
+        heads.map(|(place, heads)| (place, heads[0].1.clone())).collect()
+    }
+
+    /// What each place was left as by those whose write nobody had seen, the strongest first.
+    pub fn heads_of_fields(&self) -> BTreeMap<(ObjectId, Field), Vec<(ChangeId, Datum)>> {
+        let mut writes: BTreeMap<(ObjectId, Field), Vec<(&Known, Datum)>> = BTreeMap::new();
+        for (known, operation) in self.operations() {
+            if let Operation::Put { field, value } = operation {
+                writes.entry((known.change.object, field)).or_default().push((known, value));
             }
         }
-        let strongest = |writes: &[(&Known, &Datum)]| {
-            Model::heads(writes).into_iter().max_by_key(|(known, _)| known.strength()).map(|(_, value)| value.clone())
-        };
-        writes.into_iter().filter_map(|(place, writes)| Some((place, strongest(&writes)?))).collect()
+        writes.into_iter().map(|(place, writes)| (place, named(Model::heads(&writes)))).collect()
+    }
+
+    /// The same for an item of a list.
+    pub fn heads_of_item(&self, object: ObjectId, entry: Entry) -> Vec<(ChangeId, Datum)> {
+        let mut tree = Tree::new(4);
+        let mut writes = Vec::new();
+        for known in self.all.iter().filter(|known| known.change.object == object) {
+            if let Operation::Set { index, value } = &known.change.operation {
+                let place = tree.shown_to(&known.seen)[*index as usize];
+                if tree.nodes[&place].moved.unwrap_or(place) == entry {
+                    writes.push((known, value.clone()));
+                }
+            }
+            tree.apply(known, Line::Items);
+        }
+        named(Model::heads(&writes))
+    }
+
+    /// What an item was set to, if it was.
+    pub fn item(&self, object: ObjectId, entry: Entry) -> Option<Datum> {
+        self.heads_of_item(object, entry).into_iter().next().map(|(_, value)| value)
     }
 
     pub fn count(&self, object: ObjectId) -> i64 {
@@ -112,6 +183,31 @@ impl Model {
         }
         tree.shown()
     }
+}
+
+fn named(mut heads: Vec<(&Known, Datum)>) -> Vec<(ChangeId, Datum)> {
+    heads.sort_by_key(|(known, _)| std::cmp::Reverse(known.strength()));
+    heads.into_iter().map(|(known, value)| (known.change.id, value)).collect()
+}
+
+/// One object has another as a proto, since this change.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Edge {
+    from: ObjectId,
+    to: ObjectId,
+    entry: Entry,
+    by: ChangeId,
+}
+
+fn leads(edges: &[Edge], from: ObjectId, to: ObjectId) -> bool {
+    let mut reached = vec![from];
+    let mut at = 0;
+    while let Some(object) = reached.get(at).copied() {
+        at += 1;
+        let next: Vec<ObjectId> = edges.iter().filter(|edge| edge.from == object).map(|edge| edge.to).collect();
+        reached.extend(next.into_iter().filter(|object| !reached.contains(object)).collect::<Vec<_>>());
+    }
+    reached.contains(&to)
 }
 
 /// An element: the change that brought it (none at rest), and which one of its run.

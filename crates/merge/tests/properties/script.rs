@@ -1,7 +1,7 @@
 //! What live and dreams do, drawn as raw numbers that mean something only where they are done: so that every script is
 //! valid, and a shorter one still is.
 
-use crate::lab::{Dream, Lab, add_proto};
+use crate::lab::{Dream, Lab, add_proto, protos};
 use merge::*;
 use object::change::*;
 use proptest::collection::vec;
@@ -18,8 +18,17 @@ pub struct Step {
 #[derive(Clone, Debug)]
 pub struct Script {
     pub live: Vec<Step>,
-    /// After how many of live's steps it forks, under which policy, and what it does.
-    pub dreams: Vec<(u8, u8, Vec<Step>)>,
+    pub dreams: Vec<Story>,
+}
+
+/// One dream: after how many of live's steps it forks, under which policy, and what it does.
+#[derive(Clone, Debug)]
+pub struct Story {
+    pub fork: u8,
+    pub policy: u8,
+    pub steps: Vec<Step>,
+    /// A dream inside of it, which forks after so many of its steps.
+    pub inner: Option<Box<Story>>,
 }
 
 pub fn any_step() -> impl Strategy<Value = Step> {
@@ -27,8 +36,17 @@ pub fn any_step() -> impl Strategy<Value = Step> {
 }
 
 pub fn any_script() -> impl Strategy<Value = Script> {
-    let dream = (any::<u8>(), 0..4u8, vec(any_step(), 0..7));
+    let story = || (any::<u8>(), 0..4u8, vec(any_step(), 0..7));
+    let dream = (story(), proptest::option::weighted(0.3, story())).prop_map(|((fork, policy, steps), inner)| {
+        let inner = inner.map(|(fork, policy, steps)| Box::new(Story { fork, policy, steps, inner: None }));
+        Story { fork, policy, steps, inner }
+    });
     (vec(any_step(), 0..8), vec(dream, 1..4)).prop_map(|(live, dreams)| Script { live, dreams })
+}
+
+/// One dream and nobody else.
+pub fn alone(policy: u8, steps: Vec<Step>) -> Script {
+    Script { live: Vec::new(), dreams: vec![Story { fork: 0, policy, steps, inner: None }] }
 }
 
 /// The objects that every script starts with.
@@ -39,6 +57,7 @@ pub struct Cast {
     pub text: ObjectId,
     pub bag: ObjectId,
     pub map: ObjectId,
+    pub counter: ObjectId,
 }
 
 pub fn cast(lab: &mut Lab) -> Cast {
@@ -48,7 +67,8 @@ pub fn cast(lab: &mut Lab) -> Cast {
     let text = lab.create(body(Body::Elements(Run::bytes(b"hello"))));
     let bag = lab.create(body(Body::Members(vec![(Datum::Nil, 3)])));
     let map = lab.create(body(Body::Map(vec![(Datum::text("k"), Datum::Nil)])));
-    Cast { plain, list, text, bag, map }
+    let counter = lab.create(body(Body::Counters(Vec::new())));
+    Cast { plain, list, text, bag, map, counter }
 }
 
 /// What a step means in this view, for the change that gets this id.
@@ -90,7 +110,7 @@ pub fn operation(step: Step, cast: &Cast, view: &Image, id: ChangeId) -> Option<
         14 => (cast.text, Operation::Delete { line: Line::Units, index: within(Line::Units, cast.text)?, count: 1 }),
         15 => (cast.bag, Operation::Add { member: member(a), count: u64::from(b % 2) + 1 }),
         16 => (cast.bag, Operation::Remove { member: member(a), count: if b % 2 == 0 { 1 } else { u64::MAX } }),
-        17 => (cast.bag, Operation::Count { key: Datum::Nil, delta: i64::from(c) - 128 }),
+        17 => (cast.counter, Operation::Count { key: Datum::Nil, delta: i64::from(c) - 128 }),
         18 => (
             cast.map,
             Operation::Put { field: Field::Entry(Datum::text(["k", "l"][usize::from(a % 2)])), value: fresh },
@@ -128,9 +148,7 @@ fn reaches(image: &Image, from: ObjectId, to: ObjectId) -> bool {
         }
         if !seen.contains(&object) {
             seen.push(object);
-            let protos = image.get(object).map(|thing| thing.protos()).unwrap_or_default();
-            pending
-                .extend(protos.iter().filter_map(|proto| if let Datum::Object(id) = proto { Some(*id) } else { None }));
+            pending.extend(protos(image, object));
         }
     }
     false
@@ -138,9 +156,7 @@ fn reaches(image: &Image, from: ObjectId, to: ObjectId) -> bool {
 
 /// Nobody inherits from itself.
 pub fn is_acyclic(image: &Image) -> bool {
-    image.things().into_iter().all(|(object, thing)| {
-        thing.protos().iter().all(|proto| matches!(proto, Datum::Object(proto) if !reaches(image, *proto, object)))
-    })
+    image.objects().into_keys().all(|object| protos(image, object).iter().all(|proto| !reaches(image, *proto, object)))
 }
 
 /// An author outside of the live image: its journal, and the image as it sees it.
@@ -151,18 +167,28 @@ pub struct Author {
     /// How many of live's changes it has seen.
     pub fork: usize,
     pub policy: Policy,
+    /// The dream that it was forked inside of, and how many of its changes it has seen.
+    pub parent: Option<(ActorId, usize)>,
 }
 
 impl Author {
     pub fn new(lab: &mut Lab, actor: u64, policy: Policy) -> Author {
         let dream = lab.fork(actor, policy);
-        Author { dream, view: lab.image.clone(), fork: lab.done.len(), policy }
+        Author { dream, view: lab.image.clone(), fork: lab.done.len(), policy, parent: None }
+    }
+
+    pub fn inside(&self, lab: &mut Lab, actor: u64, policy: Policy) -> Author {
+        let (time, seen) = (lab.next_time(), self.dream.changes.len());
+        let forked = lab.ledger.fork_inside(self.dream.actor, seen as u64, ActorId(actor), time, policy);
+        forked.expect("the parent is open and has not moved on");
+        let dream = Dream { actor: ActorId(actor), changes: Vec::new(), time };
+        Author { dream, view: self.view.clone(), fork: self.fork, policy, parent: Some((self.dream.actor, seen)) }
     }
 
     pub fn does(&mut self, step: Step, cast: &Cast) {
         let id = ChangeId::new(self.dream.actor, self.dream.changes.len() as u64 + 1);
         let Some((object, operation)) = operation(step, cast, &self.view, id) else { return };
-        self.view.apply(object, &operation);
+        self.view.apply(object, &operation).expect("the author does what its objects can hold");
         let time = Time(self.dream.time.0 + (u64::from(step.c % 8) << 16));
         self.dream.does(object, operation);
         self.dream.changes.last_mut().expect("it was just added").time = time;
@@ -194,11 +220,9 @@ pub fn prepare_with_seed(script: &Script, seed: u64) -> Prepared {
     lab.done.clear();
     let mut authors = Vec::new();
     for at in 0..=script.live.len() {
-        for (number, (fork, policy, steps)) in script.dreams.iter().enumerate() {
-            if usize::from(*fork) % (script.live.len() + 1) == at {
-                let mut author = Author::new(&mut lab, number as u64 + 2, Policy::ALL[usize::from(*policy)]);
-                steps.iter().for_each(|step| author.does(*step, &cast));
-                authors.push(author);
+        for (number, story) in script.dreams.iter().enumerate() {
+            if usize::from(story.fork) % (script.live.len() + 1) == at {
+                dream(story, number as u64 + 2, &mut lab, &cast, &mut authors);
             }
         }
         if let Some(step) = script.live.get(at) {
@@ -206,4 +230,24 @@ pub fn prepare_with_seed(script: &Script, seed: u64) -> Prepared {
         }
     }
     Prepared { lab, cast, authors }
+}
+
+fn dream(story: &Story, actor: u64, lab: &mut Lab, cast: &Cast, authors: &mut Vec<Author>) {
+    let mut author = Author::new(lab, actor, Policy::ALL[usize::from(story.policy)]);
+    let mut inner = None;
+    for at in 0..=story.steps.len() {
+        if let Some(story) = &story.inner
+            && usize::from(story.fork) % (at.max(1) + 1) == 0
+            && inner.is_none()
+        {
+            let mut author = author.inside(lab, actor + 10, Policy::ALL[usize::from(story.policy)]);
+            story.steps.iter().for_each(|step| author.does(*step, cast));
+            inner = Some(author);
+        }
+        if let Some(step) = story.steps.get(at) {
+            author.does(*step, cast);
+        }
+    }
+    authors.push(author);
+    authors.extend(inner);
 }

@@ -4,6 +4,7 @@
 use crate::lab::Lab;
 use crate::script::*;
 use merge::*;
+use object::change::ActorId;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -11,6 +12,8 @@ use proptest::prelude::*;
 pub enum Event {
     Live(Step),
     Fork(u8),
+    Inside(u8, u8),
+    Undo(u8),
     Dream(u8, Step),
     Merge(u8),
     Close(u8),
@@ -21,6 +24,8 @@ fn any_event() -> impl Strategy<Value = Event> {
     prop_oneof![
         4 => any_step().prop_map(Event::Live),
         2 => (0..4u8).prop_map(Event::Fork),
+        1 => (any::<u8>(), 0..4u8).prop_map(|(dream, policy)| Event::Inside(dream, policy)),
+        1 => any::<u8>().prop_map(Event::Undo),
         5 => (any::<u8>(), any_step()).prop_map(|(dream, step)| Event::Dream(dream, step)),
         2 => any::<u8>().prop_map(Event::Merge),
         1 => any::<u8>().prop_map(Event::Close),
@@ -55,6 +60,19 @@ impl Timeline {
                 let policy = Policy::ALL[usize::from(policy)];
                 self.authors.push(Author::new(&mut self.lab, self.forked + 1, policy));
             }
+            Event::Inside(number, policy) => {
+                if let Some(at) = self.pick(number) {
+                    self.forked += 1;
+                    let author = self.authors[at].clone();
+                    let policy = Policy::ALL[usize::from(policy)];
+                    self.authors.push(author.inside(&mut self.lab, self.forked + 1, policy));
+                }
+            }
+            Event::Undo(number) => {
+                if let Some(at) = self.pick(number) {
+                    self.undo(at);
+                }
+            }
             Event::Dream(number, step) => {
                 if let Some(at) = self.pick(number) {
                     self.authors[at].does(step, &self.cast);
@@ -63,8 +81,10 @@ impl Timeline {
             Event::Merge(number) => {
                 if let Some(at) = self.pick(number) {
                     let dream = self.authors[at].dream.clone();
-                    let outcome = self.lab.merge(&dream);
-                    self.outcomes.push(Outcome { conflicts: Vec::new(), ..outcome });
+                    match self.lab.try_merge(&dream) {
+                        Ok(outcome) => self.outcomes.push(Outcome { conflicts: Vec::new(), ..outcome }),
+                        Err(refusal) => assert!(matches!(refusal, Refusal::ParentNotMerged(..)), "{refusal}"),
+                    }
                 }
             }
             Event::Close(number) => {
@@ -79,6 +99,21 @@ impl Timeline {
     }
 }
 
+impl Timeline {
+    /// Takes back what has been merged of a dream.
+    fn undo(&mut self, at: usize) {
+        let dream = &self.authors[at].dream;
+        let merged = &dream.changes[..self.lab.ledger.admitted(dream.actor) as usize];
+        self.forked += 1;
+        let (actor, time) = (ActorId(self.forked + 1), self.lab.next_time());
+        self.lab.ledger.fork_for_undo(actor, time, Policy::ForkWins).expect("the actor is new");
+        let undo = self.lab.ledger.undo(merged, actor, time);
+        let outcome = self.lab.merge_with(actor, &undo, &NoReconciler).expect("an undo keeps to the rules");
+        self.outcomes.push(Outcome { conflicts: Vec::new(), ..outcome });
+        self.lab.ledger.close(actor);
+    }
+}
+
 proptest! {
     #![proptest_config(crate::cases())]
 
@@ -88,7 +123,7 @@ proptest! {
         for event in events {
             one.does(event, true);
             other.does(event, false);
-            prop_assert_eq!(one.lab.image.things(), other.lab.image.things(), "{:?}", event);
+            prop_assert_eq!(one.lab.image.objects(), other.lab.image.objects(), "{:?}", event);
             prop_assert_eq!(one.outcomes.last(), other.outcomes.last());
         }
     }

@@ -36,7 +36,7 @@ fn time_is_between_fork_and_receipt() {
     let receipt = lab.next_time();
     dream.at(Time::MAX).does(object, Operation::set_slot("x", 2.0));
     let outcome = lab.ledger.merge(dream.actor, &dream.changes, receipt, &lab.image, &NoReconciler).expect("in order");
-    lab.image.take(&outcome);
+    lab.image.take(&outcome).expect("it can be done");
     let mut other = lab.fork(4, Policy::LastWriterWins);
     other.at(Time(0)).does(object, Operation::set_slot("y", 2.0));
     lab.live(object, Operation::set_slot("x", 3.0));
@@ -53,7 +53,7 @@ fn a_far_future_does_not_win() {
     let receipt = lab.next_time();
     lab.live(object, Operation::set_slot("x", 3.0));
     let outcome = lab.ledger.merge(dream.actor, &dream.changes, receipt, &lab.image, &NoReconciler).expect("in order");
-    lab.image.take(&outcome);
+    lab.image.take(&outcome).expect("it can be done");
     assert_eq!(lab.slot(object, "x"), Datum::number(3.0), "live wrote after the journal came in");
 }
 
@@ -135,9 +135,9 @@ fn what_is_refused_leaves_no_trace() {
     bad.does(bag, Operation::Remove { member: Datum::Nil, count: 2 });
     bad.create(Creation::default());
     bad.does(list, delete(5, 1));
-    let before = lab.image.clone();
+    let before = lab.image.objects();
     assert_eq!(lab.try_merge(&bad), Err(Refusal::OutOfRange(id(3, 6))));
-    assert_eq!(lab.image, before);
+    assert_eq!(lab.image.objects(), before);
     assert_eq!(lab.ledger.admitted(ActorId(3)), 0);
     assert!(lab.ledger.conflicts().is_empty());
     dream.does(object, Operation::set_slot("x", 2.0));
@@ -168,4 +168,181 @@ fn indexes_are_within_what_was_seen() {
         assert_eq!(lab.try_merge(&dream), Err(Refusal::OutOfRange(id(actor, 1))));
     }
     assert_eq!(lab.items(list), "a");
+}
+
+/// The number of a refused merge was used again, and by it objects remembered who may write to them: after a journal of
+/// somebody who knew an object, one that could not know it was let in.
+#[test]
+fn a_refused_journal_opens_no_door() {
+    let (mut lab, _, mut blind) = prepared();
+    let later = lab.object();
+    lab.live(later, Operation::set_slot("x", 1.0));
+    let mut bad = lab.fork(3, Policy::ForkWins);
+    bad.does(later, Operation::set_slot("x", 2.0)).does(later, delete(0, 1));
+    assert_eq!(lab.try_merge(&bad), Err(Refusal::Unfit(id(3, 2), later)));
+    blind.does(later, Operation::set_slot("x", 3.0));
+    assert_eq!(lab.try_merge(&blind), Err(Refusal::UnknownObject(id(2, 1), later)));
+}
+
+/// Two versions of one change stood side by side, and whoever wrote over them replaced only the first.
+#[test]
+fn a_container_with_one_key_twice_can_be_written_over() {
+    let (mut lab, object, mut dream) = prepared();
+    let field = Field::Entry(Datum::text("k"));
+    let body = Body::Map(vec![(Datum::text("k"), Datum::number(1.0)), (Datum::text("k"), Datum::number(2.0))]);
+    let under = Some((object, Field::Slot("map".into())));
+    let map = dream.create(Creation { body, under, ..Creation::default() });
+    lab.merge(&dream);
+    assert_eq!(lab.image.field(map, &field), Datum::number(2.0));
+    lab.live(map, Operation::Put { field: field.clone(), value: Datum::number(3.0) });
+    let mut other = lab.fork(3, Policy::LiveWins);
+    other.does(map, Operation::Put { field: field.clone(), value: Datum::number(4.0) });
+    let outcome = lab.merge(&other);
+    assert_eq!((lab.image.field(map, &field), outcome.conflicts), (Datum::number(4.0), vec![]));
+}
+
+#[test]
+fn an_object_takes_only_what_it_has_room_for() {
+    let (mut lab, object, _) = prepared();
+    let list = lab.list(&["a"]);
+    let body = |body| Creation { body, ..Creation::default() };
+    let map = lab.create(body(Body::Map(Vec::new())));
+    let text = lab.create(body(Body::Elements(Run::bytes(b"a"))));
+    let bag = lab.create(body(Body::Members(Vec::new())));
+    let counter = lab.create(body(Body::Counters(Vec::new())));
+    let units = |width| Run::Units { width, bytes: [0; 4].into() };
+    let operations = [
+        Operation::Put { field: Field::Entry(Datum::Nil), value: Datum::Nil },
+        Operation::Put { field: Field::Data, value: Datum::Nil },
+        insert(0, &["z"]),
+        delete(0, 1),
+        Operation::Set { index: 0, value: Datum::Nil },
+        Operation::Move { line: Line::Units, from: 0, to: 0 },
+        Operation::Insert { line: Line::Units, index: 0, run: units(1) },
+        Operation::Count { key: Datum::Nil, delta: 1 },
+        Operation::Add { member: Datum::Nil, count: 1 },
+        Operation::Remove { member: Datum::Nil, count: 1 },
+    ];
+    let fit: [(ObjectId, &[usize]); 6] =
+        [(object, &[1]), (list, &[2, 3, 4]), (map, &[0]), (text, &[5, 6]), (bag, &[8, 9]), (counter, &[7])];
+    let mut actor = 10;
+    for (object, fit) in fit {
+        for (at, operation) in operations.iter().enumerate() {
+            actor += 1;
+            let mut dream = lab.fork(actor, Policy::ForkWins);
+            dream.does(object, operation.clone());
+            let is_fit = lab.clone().try_merge(&dream) != Err(Refusal::Unfit(id(actor, 1), object));
+            assert_eq!(is_fit, fit.contains(&at), "{object} {operation:?}");
+        }
+    }
+    for value in [Datum::number(0.5), Datum::number(-1.0), Datum::Nil, Datum::number(f64::NAN)] {
+        let mut dream = lab.fork(actor + 1, Policy::ForkWins);
+        actor += 1;
+        dream.does(object, Operation::Put { field: Field::Flags, value });
+        assert_eq!(lab.try_merge(&dream), Err(Refusal::Unfit(id(actor, 1), object)));
+    }
+}
+
+#[test]
+fn runs_are_of_the_kind_of_their_line() {
+    let (mut lab, object, mut dream) = prepared();
+    let list = lab.list(&[]);
+    let run = Run::bytes(b"a");
+    let not_protos = Operation::Insert { line: Line::Protos, index: 0, run: Run::items([Datum::Nil]) };
+    for (object, operation) in [(object, not_protos), (list, Operation::Insert { line: Line::Items, index: 0, run })] {
+        dream.changes.clear();
+        dream.does(object, operation);
+        let refused = lab.merge_with(dream.actor, &dream.changes, &NoReconciler);
+        assert!(matches!(refused, Err(Refusal::Unfit(..) | Refusal::UnknownObject(..))), "{refused:?}");
+    }
+}
+
+/// Widening a text replaces all of it. What live typed meanwhile is of the old width, and would stand beside it.
+#[test]
+fn units_of_two_widths_are_not_mixed() {
+    let mut lab = Lab::new();
+    let units = |width, bytes: &[u8]| Run::Units { width, bytes: bytes.into() };
+    let text = lab.create(Creation { body: Body::Elements(units(1, b"ab")), ..Creation::default() });
+    let type_in = |width, bytes: &[u8]| Operation::Insert { line: Line::Units, index: 0, run: units(width, bytes) };
+    let mut typed = lab.fork(2, Policy::ForkWins);
+    typed.does(text, type_in(16, &[0; 16]));
+    assert_eq!(lab.try_merge(&typed), Err(Refusal::Widths(text, 16, 1)));
+    let mut widened = lab.fork(3, Policy::ForkWins);
+    widened.does(text, Operation::Delete { line: Line::Units, index: 0, count: 2 }).does(text, type_in(2, b"a-b-"));
+    let mut other = lab.clone();
+    lab.merge(&widened);
+    assert_eq!(lab.image.elements(text, Line::Units, 0, 9), units(2, b"a-b-"));
+    other.live(text, type_in(1, b"c"));
+    assert!(matches!(other.try_merge(&widened), Err(Refusal::Widths(..))));
+    assert_eq!(other.image.elements(text, Line::Units, 0, 9), Run::bytes(b"cab"));
+}
+
+#[test]
+fn changes_are_numbered_from_one() {
+    let (mut lab, object, mut dream) = prepared();
+    dream.does(object, Operation::set_slot("x", 2.0)).does(object, Operation::set_slot("x", 3.0));
+    dream.changes[0].id.seq = 0;
+    dream.changes[1].id.seq = 1;
+    assert_eq!(lab.try_merge(&dream), Err(Refusal::Gap { expected: 1, found: 0 }));
+}
+
+#[test]
+fn what_is_named_may_be_a_head_or_its_own() {
+    let (mut lab, object, mut dream) = prepared();
+    lab.live(object, Operation::set_slot("y", 1.0));
+    let mut other = lab.fork(3, Policy::LiveWins);
+    lab.live(object, Operation::set_slot("y", 2.0));
+    other.does(object, Operation::set_slot("y", 3.0)).does(object, Operation::set_slot("y", 4.0));
+    other.changes[1].preds = Preds::Named([id(3, 1)].into());
+    other.does(object, Operation::set_slot("y", 5.0));
+    other.changes[2].preds = Preds::Named([id(3, 1), id(3, 2)].into());
+    let outcome = lab.merge(&other);
+    assert_eq!(lab.slot(object, "y"), Datum::number(2.0));
+    let siblings: Vec<ChangeId> = outcome.conflicts[0].siblings.iter().map(|sibling| sibling.change).collect();
+    assert_eq!((outcome.conflicts.len(), siblings), (1, vec![id(1, 4), id(3, 3)]));
+    // The first fork never saw `y`, so there is nothing that it could name.
+    dream.does(object, Operation::set_slot("y", 6.0));
+    dream.changes[0].preds = Preds::Named([id(1, 3)].into());
+    assert_eq!(lab.try_merge(&dream), Err(Refusal::UnknownPred(id(2, 1), id(1, 3))));
+}
+
+#[test]
+fn versions_side_by_side_are_bounded() {
+    let (mut lab, object, mut dream) = prepared();
+    for _ in 0..100 {
+        dream.does(object, Operation::set_slot("x", 2.0));
+    }
+    for change in &mut dream.changes {
+        change.preds = Preds::Named([].into());
+    }
+    // The first replaces all that there is, which is nothing.
+    assert_eq!(lab.try_merge(&dream), Err(Refusal::Crowded(id(2, 65))));
+}
+
+/// Each of these took time with the cube of its length or worse: a journal of a few kilobytes held up the image for hours.
+#[test]
+fn long_journals_about_one_thing_take_no_longer_than_others() {
+    let mut lab = Lab::new();
+    let (object, list) = (lab.object(), lab.list(&["a", "b", "c"]));
+    let objects: Vec<ObjectId> = (0..2001).map(|_| lab.object()).collect();
+    let mut dreams: Vec<Dream> = (2..8).map(|actor| lab.fork(actor, Policy::ForkWins)).collect();
+    for step in 0..20_000 {
+        dreams[0].does(object, Operation::set_slot("x", f64::from(step)));
+        dreams[0].does(list, Operation::Set { index: 0, value: Datum::number(f64::from(step)) });
+        dreams[1].does(list, insert(3 + step as u64, &["z"]));
+    }
+    for step in 0..2000 {
+        dreams[2].does(list, Operation::Move { line: Line::Items, from: step % 3, to: (step + 1) % 3 });
+        dreams[3].does(list, insert(0, &["y"]));
+        dreams[4].does(list, insert(0, &["x"]));
+        dreams[5].does(objects[step as usize], add_proto(objects[step as usize + 1]));
+    }
+    for dream in &dreams {
+        lab.merge(dream);
+    }
+    assert_eq!(lab.image.length(list, Line::Items), 24_003);
+    assert_eq!(lab.slot(object, "x"), Datum::number(19_999.0));
+    let time = lab.next_time();
+    lab.ledger.fork_for_undo(ActorId(99), time, Policy::ForkWins).expect("the actor is new");
+    assert_eq!(lab.ledger.undo(&dreams[0].changes, ActorId(99), time).len(), 2);
 }

@@ -49,7 +49,7 @@ impl Lab {
         self.seq += 1;
         let change = Change::new(ChangeId::new(LIVE, self.seq), time, object, operation);
         self.ledger.commit(std::slice::from_ref(&change), &self.image).expect("live keeps to the rules");
-        self.image.commit(std::slice::from_ref(&change));
+        self.image.commit(std::slice::from_ref(&change)).expect("live does what its objects can hold");
         self.done.push(change);
     }
 
@@ -92,7 +92,7 @@ impl Lab {
     ) -> Result<Outcome, Refusal> {
         let receipt = self.next_time();
         let outcome = self.ledger.merge(actor, journal, receipt, &self.image, reconciler)?;
-        self.image.take(&outcome);
+        self.image.take(&outcome).expect("the image can do what a merge asks for");
         Ok(outcome)
     }
 
@@ -102,7 +102,7 @@ impl Lab {
 
     pub fn items(&self, object: ObjectId) -> String {
         let text = |item: &Datum| if let Datum::Text(text) = item { text.to_string() } else { format!("{item:?}") };
-        self.image.get(object).expect("the list exists").items().iter().map(text).collect()
+        items(&self.image, object).iter().map(text).collect()
     }
 }
 
@@ -124,6 +124,22 @@ impl Dream {
         self.does(object, Operation::Create(Box::new(creation)));
         object
     }
+}
+
+fn line(image: &Image, object: ObjectId, line: Line) -> Vec<Datum> {
+    match image.elements(object, line, 0, u64::MAX) {
+        Run::Items(items) => items.to_vec(),
+        Run::Units { .. } => Vec::new(),
+    }
+}
+
+pub fn items(image: &Image, list: ObjectId) -> Vec<Datum> {
+    line(image, list, Line::Items)
+}
+
+pub fn protos(image: &Image, object: ObjectId) -> Vec<ObjectId> {
+    let protos = line(image, object, Line::Protos).into_iter();
+    protos.map(|proto| if let Datum::Object(proto) = proto { proto } else { panic!("a proto is an object") }).collect()
 }
 
 pub fn insert(index: u64, items: &[&str]) -> Operation {

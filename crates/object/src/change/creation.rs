@@ -32,6 +32,31 @@ pub enum Body {
     Members(Vec<(Datum, u64)>),
 }
 
+/// What an object has room for beside its slots. It never changes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Form {
+    /// Nothing, or data.
+    Plain,
+    Items,
+    Units,
+    Map,
+    Counters,
+    Members,
+}
+
+impl Body {
+    pub const fn form(&self) -> Form {
+        match self {
+            Body::Nothing | Body::Data(_) => Form::Plain,
+            Body::Elements(Run::Items(_)) => Form::Items,
+            Body::Elements(Run::Units { .. }) => Form::Units,
+            Body::Map(_) => Form::Map,
+            Body::Counters(_) => Form::Counters,
+            Body::Members(_) => Form::Members,
+        }
+    }
+}
+
 impl Creation {
     /// Which object the change of this id makes.
     pub fn object(&self, change: ChangeId) -> ObjectId {

@@ -18,15 +18,15 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug)]
 pub struct Draft {
     kind: u32,
-    flags: u32,
-    protos: Vec<ObjectId>,
-    slots: Table<Text, Datum>,
-    body: Content,
+    pub(super) flags: u32,
+    pub(super) protos: Vec<ObjectId>,
+    pub(super) slots: Table<Text, Datum>,
+    pub(super) body: Content,
     under: Option<(ObjectId, Field)>,
 }
 
 #[derive(Clone, Debug)]
-enum Content {
+pub(super) enum Content {
     Nothing,
     Data(Datum),
     /// With room at both ends, where most lists are changed.
@@ -211,7 +211,7 @@ impl Draft {
         Ok(Operation::Add { member: member.clone(), count: taken })
     }
 
-    fn length(&self, line: Line) -> Result<usize, ChangeError> {
+    pub(super) fn length(&self, line: Line) -> Result<usize, ChangeError> {
         match (line, &self.body) {
             (Line::Protos, _) => Ok(self.protos.len()),
             (Line::Items, Content::Items(elements)) => Ok(elements.len()),
@@ -314,6 +314,6 @@ fn flags_of(value: &Datum) -> Result<u32, ChangeError> {
     }
 }
 
-fn flags_datum(flags: u32) -> Datum {
+pub(super) fn flags_datum(flags: u32) -> Datum {
     if flags == 0 { Datum::Absent } else { Datum::number(f64::from(flags)) }
 }

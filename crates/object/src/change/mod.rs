@@ -4,7 +4,8 @@
 //! - `id`: who made a change or an object, and which one; `time`: when, by a hybrid logical clock
 //! - `datum`: a value that means the same in every process; `operation`: what one change does; `creation`: a new object
 //! - `encode`, `decode`: the changes of one actor as one batch of bytes, in the format that `wire` numbers
-//! - `draft`: what changes do to an object at rest, and what takes them back; `stored`: such an object as bytes
+//! - `draft`: what changes do to an object at rest, and what takes them back; `look`: what it holds meanwhile;
+//!   `stored`: such an object as bytes
 //!
 //! **The author's view.** A change says what its author did to what the author saw: the fork point and its own earlier
 //! changes. So positions in lists are plain indexes, and what a write replaces is, unless named, what was there. Names
@@ -17,13 +18,14 @@ mod draft;
 mod encode;
 mod error;
 mod id;
+mod look;
 mod operation;
 mod stored;
 mod table;
 mod time;
 mod wire;
 
-pub use creation::{Body, Creation};
+pub use creation::{Body, Creation, Form};
 pub use datum::{Datum, Text};
 pub use decode::Decoder;
 pub use draft::Draft;

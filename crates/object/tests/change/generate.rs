@@ -95,7 +95,7 @@ fn any_body() -> impl Strategy<Value = Body> {
     ]
 }
 
-fn any_creation() -> impl Strategy<Value = Creation> {
+pub fn any_creation() -> impl Strategy<Value = Creation> {
     let under = prop_oneof![
         3 => Just(None),
         1 => (any_object(), any_name()).prop_map(|(parent, name)| Some((parent, Field::Slot(name)))),

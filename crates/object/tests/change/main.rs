@@ -3,6 +3,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "the number of cases comes from the environment")]
 
+mod draft;
 mod generate;
 
 use generate::{any_batch, any_change_id};
@@ -51,6 +52,32 @@ proptest! {
             if let Ok(decoded) = decode(&bytes) {
                 let again = encode(&decoded).expect("what was decoded can be encoded");
                 prop_assert_eq!(decode(&again), Ok(decoded));
+            }
+        }
+    }
+
+    /// An object at rest says the same of itself taken apart and whole.
+    #[test]
+    fn a_draft_holds_what_its_creation_does(changes in any_batch(), index in 0..4u64, count in 0..4u64) {
+        for change in changes {
+            let Operation::Create(creation) = change.operation else { continue };
+            let draft = Draft::from((*creation).clone());
+            prop_assert_eq!(draft.form(), creation.body.form());
+            let slots = creation.slots.iter().map(|(name, _)| Field::Slot(name.clone()));
+            let keys = if let Body::Map(entries) = &creation.body { &entries[..] } else { &[] };
+            let entries = keys.iter().map(|(key, _)| Field::Entry(key.clone()));
+            for field in slots.chain(entries).chain([Field::Data, Field::Flags, Field::Slot("none".into())]) {
+                prop_assert_eq!(draft.field(&field), creation.field(&field), "{:?}", field);
+            }
+            for line in [Line::Protos, Line::Items, Line::Units] {
+                let run = creation.run(line);
+                prop_assert_eq!(draft.len(line), run.len() as u64);
+                prop_assert_eq!(draft.elements(line, 0, u64::MAX), run.clone());
+                let (start, end) = (index.min(run.len() as u64), (index + count).min(run.len() as u64));
+                if let Run::Items(items) = &run {
+                    let part = Run::items(items[start as usize..end as usize].iter().cloned());
+                    prop_assert_eq!(draft.elements(line, index, count), part);
+                }
             }
         }
     }

@@ -96,7 +96,7 @@ impl World {
         let (datum, number) = (self.datum(), self.random.next());
         let name = Text::from(*self.random.pick(&[&"a", &"b", &"c", &"d"]));
         let mut thing = self.things.remove(&object).expect("it was chosen among them");
-        let kind = if number % 3 == 0 { thing.kind } else { PLAIN };
+        let kind = if number.is_multiple_of(3) { thing.kind } else { PLAIN };
         let operation = match kind {
             LIST => list_operation(&mut thing.items, datum, number >> 8),
             BYTES => units_operation(&mut thing.units, number >> 8),

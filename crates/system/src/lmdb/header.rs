@@ -10,8 +10,9 @@ use std::path::Path;
 const MAGIC: u32 = 0xbeef_c0de;
 /// Sixteen bytes come before the header in its page.
 const PAGE_HEADER: usize = 16;
-/// Where in the page the size of pages and the transaction's number are, and where the header ends.
+/// Where in the page the size of pages, the last page and the transaction's number are, and where the header ends.
 const PAGE_BYTES_AT: usize = PAGE_HEADER + 24;
+const LAST_PAGE_AT: usize = PAGE_HEADER + 120;
 const NUMBER_AT: usize = PAGE_HEADER + 128;
 const END: usize = NUMBER_AT + 8;
 
@@ -21,6 +22,8 @@ pub struct Header {
     /// The number of the transaction.
     pub number: u64,
     pub page_bytes: u32,
+    /// How long the file must be, at the least.
+    pub file_bytes: u64,
     /// All of it, for a checksum; the same in whichever page it stands.
     pub bytes: Vec<u8>,
 }
@@ -59,10 +62,15 @@ fn read_header(file: &File, path: &Path, offset: u64) -> Result<Header, SystemEr
     if !page_bytes.is_power_of_two() || !(512..=65536).contains(&page_bytes) {
         return Err(broken("its header is damaged"));
     }
-    let number = u64::from(u32_at(&bytes, NUMBER_AT)) | u64::from(u32_at(&bytes, NUMBER_AT + 4)) << 32;
-    Ok(Header { number, page_bytes, bytes: bytes.split_off(PAGE_HEADER) })
+    let (last_page, number) = (u64_at(&bytes, LAST_PAGE_AT), u64_at(&bytes, NUMBER_AT));
+    let file_bytes = last_page.saturating_add(1).saturating_mul(u64::from(page_bytes));
+    Ok(Header { number, page_bytes, file_bytes, bytes: bytes.split_off(PAGE_HEADER) })
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> u32 {
     u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from(u32_at(bytes, at)) | u64::from(u32_at(bytes, at + 4)) << 32
 }
