@@ -57,7 +57,7 @@
 //! # Inside
 //!
 //! - `syntax`: source to trees and back; `operator_table`: its operators as a program sees and changes them
-//! - `names`, `protos`: the symbols and prototypes that the machine itself knows
+//! - `names`, `protos`: the symbols and prototypes that the machine itself knows; `root`: where a heap has them
 //! - `message`, `block`: trees and code as objects
 //! - `code`: the same as register instructions, a disposable cache
 //! - `machine`: frames, evaluation, unwinding, coroutines; `signal`: what ends an evaluation other than by a value
@@ -83,6 +83,7 @@ mod names;
 mod operator_table;
 mod primitives;
 mod protos;
+mod root;
 mod signal;
 pub mod syntax;
 mod vm;

@@ -11,6 +11,11 @@ macro_rules! protos {
         pub struct Protos { $(pub $field: Handle,)* }
 
         impl Protos {
+            /// Each with its name, for the root of a heap.
+            pub fn named(&self) -> impl Iterator<Item = (&'static str, Handle)> {
+                [$((stringify!($field), self.$field)),*].into_iter()
+            }
+
             pub fn trace(&self, visit: &mut dyn FnMut(Value)) {
                 $(visit(Value::object(self.$field));)*
             }

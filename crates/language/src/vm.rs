@@ -5,15 +5,17 @@ use crate::code::Units;
 use crate::embed::Trace;
 use crate::host::Host;
 use crate::limits::{Interrupt, Limits, Tank};
-use crate::machine::frame::{Stack, Suspended};
+use crate::machine::frame::Stack;
 use crate::names::Names;
 use crate::operator_table::{self, Operators};
 use crate::primitives::{self, Primitive};
 use crate::protos::Protos;
+use crate::root::Root;
 use crate::signal::Signal;
 use crate::{library, message};
 use object::sequence::Sequence;
 use object::{Collected, Data, Handle, Heap, Kind, Symbol, Value, flag};
+use rustc_hash::FxHashMap;
 
 /// An Io machine. Everything it knows is in its heap; everything it can reach outside is in its `Host`.
 pub struct Vm {
@@ -21,6 +23,9 @@ pub struct Vm {
     pub(crate) names: Names,
     pub(crate) protos: Protos,
     pub(crate) primitives: Vec<Primitive>,
+    /// Where a primitive is in the table, by its name.
+    pub(crate) primitive_places: FxHashMap<Box<str>, u32>,
+    pub(crate) root: Root,
     pub(crate) stack: Stack,
     pub(crate) current: Handle,
     pub(crate) main: Handle,
@@ -57,12 +62,24 @@ impl Vm {
         let mut heap = Heap::new();
         let names = Names::new(&mut heap);
         let protos = Protos::new(&mut heap, &names);
-        let main = heap.allocate_foreign(protos.coroutine, Kind::Coroutine, Suspended::default());
-        let mut vm = Vm {
+        let root = Root::new(&mut heap, &protos);
+        let mut vm = Vm::over(heap, names, protos, root, host);
+        primitives::catalog::register(&mut vm);
+        primitives::install(&mut vm);
+        operator_table::install(&mut vm);
+        vm.root.write(&mut vm.heap, &vm.protos);
+        vm
+    }
+
+    fn over(heap: Heap, names: Names, protos: Protos, root: Root, host: Host) -> Vm {
+        let main = root.main;
+        Vm {
             heap,
             names,
             protos,
             primitives: Vec::new(),
+            primitive_places: FxHashMap::default(),
+            root,
             stack: Stack::default(),
             current: main,
             main,
@@ -76,10 +93,7 @@ impl Vm {
             regexes: primitives::RegexCache::default(),
             saves_stacks: false,
             halted_at: Trace::default(),
-        };
-        primitives::install(&mut vm);
-        operator_table::install(&mut vm);
-        vm
+        }
     }
 
     // ---- limits
@@ -165,7 +179,7 @@ impl Vm {
         self.drop_idle_units();
         self.regexes.clear();
         self.stack.values.forget_rest();
-        let Vm { heap, names, protos, primitives, stack, retained, operators, current, main, units, .. } = self;
+        let Vm { heap, names, protos, primitives, stack, retained, operators, current, root, units, .. } = self;
         let collected = heap.collect(|visit| {
             names.trace(visit);
             protos.trace(visit);
@@ -174,7 +188,7 @@ impl Vm {
             operators.trace(visit);
             retained.iter().for_each(|&value| visit(value));
             visit(Value::object(*current));
-            visit(Value::object(*main));
+            visit(Value::object(root.record));
             units.trace(visit);
         });
         if collected.shapes_freed {
