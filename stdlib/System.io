@@ -2,15 +2,6 @@
 
 //metadoc System description The program and its surroundings.
 System do(
-    //doc System args The list of the program's arguments; the first is the launched file.
-    args := list()
-
-    //doc System launchScript The path of the file that was started from the command line, or nil.
-    launchScript := nil
-
-    //doc System launchPath The directory of the file that was started from the command line, or nil.
-    launchPath := nil
-
     //doc System iospecVersion The version of the language specification.
     iospecVersion := "0.1.0"
 

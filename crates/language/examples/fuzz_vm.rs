@@ -71,8 +71,9 @@ struct Way {
 /// One way for each case: making machines takes most of the time.
 fn way(seed: u64, programs: usize) -> Way {
     let random = &mut Random::new(!seed);
-    let engine = match random.below(2) {
+    let engine = match random.below(4) {
         0 => Engine::Code,
+        1 => Engine::Saving,
         _ => Engine::Leaving([1, 2, 7, 97][random.below(4)]),
     };
     let ends_early = random.chance(30);

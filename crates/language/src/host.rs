@@ -1,7 +1,7 @@
 //! What the embedder hands in: the only way from a program to the world. A machine without any of it still runs every
 //! program that needs none, and says what it lacks when a program needs some.
 
-use crate::primitives::{Args, Function, LAZY};
+use crate::primitives::{Args, Function, NONE, ONE, Row};
 use crate::signal::{Halt, Outcome};
 use crate::vm::Vm;
 use object::{Data, Kind, Value};
@@ -45,9 +45,145 @@ impl Host {
     }
 }
 
-/// Prototypes that only the embedder can bring to life, each with what it stands for.
-const WITHHELD: &[(&str, &str)] =
-    &[("File", "files"), ("Directory", "files"), ("System", "system"), ("Random", "randomness")];
+/// Primitives that only the embedder can bring to life, by prototype and by what they need. A row that all machines know
+/// raises until its function is bound: the slots are always there, so that an image knows nothing of who opens it.
+const WITHHELD: &[(&str, &str, &[&str])] = &[
+    ("Date", "clock", &["now", "clock", "secondsSinceNow", "isPast"]),
+    ("Directory", "files", DIRECTORY),
+    ("File", "files", FILE),
+    ("File", "processes", &["popen"]),
+    ("Random", "randomness", &["systemValue"]),
+    ("System", "clock", &["sleep"]),
+    ("System", "environment", &["getEnvironmentVariable", "setEnvironmentVariable"]),
+    ("System", "processes", &["system", "systemOutput", "thisProcessPid"]),
+    ("System", "system", &["platform", "platformVersion", "activeCpus", "installPrefix", "version", "distribution"]),
+];
+
+const DIRECTORY: &[&str] = &[
+    "setPath",
+    "name",
+    "exists",
+    "items",
+    "size",
+    "at",
+    "create",
+    "createSubdirectory",
+    "currentWorkingDirectory",
+    "setCurrentWorkingDirectory",
+];
+
+const FILE: &[&str] = &[
+    "setPath",
+    "name",
+    "standardInput",
+    "standardOutput",
+    "standardError",
+    "temporaryFile",
+    "mode",
+    "open",
+    "openForReading",
+    "openForUpdating",
+    "openForAppending",
+    "reopen",
+    "close",
+    "isOpen",
+    "descriptor",
+    "descriptorId",
+    "contents",
+    "asBuffer",
+    "readLine",
+    "readLines",
+    "readBufferOfLength",
+    "readStringOfLength",
+    "readToBufferLength",
+    "at",
+    "atPut",
+    "write",
+    "flush",
+    "rewind",
+    "setPosition",
+    "position",
+    "positionAtEnd",
+    "isAtEnd",
+    "remove",
+    "moveTo",
+    "truncateToSize",
+    "exists",
+    "stat",
+    "size",
+    "protectionMode",
+    "userId",
+    "groupId",
+    "lastAccessDate",
+    "lastInfoChangeDate",
+    "lastDataChangeDate",
+    "isDirectory",
+    "isRegularFile",
+    "isPipe",
+    "isSocket",
+    "isUserExecutable",
+    "isLink",
+];
+
+/// What a program asks to know whether it was given something, and a primitive that is bound if it was.
+const AVAILABLE: &[(&str, &str)] = &[
+    ("Directory.isAvailable", "Directory.items"),
+    ("File.isAvailable", "File.open"),
+    ("Random.isAvailable", "Random.systemValue"),
+    ("System.isAvailable", "System.platform"),
+];
+
+/// Of System, what concerns this machine only: it touches nothing, so it needs no permission.
+const MACHINE: &[Row] = &[
+    ("exit", ONE, exit),
+    ("symbols", NONE, |vm, _| {
+        let symbols: Vec<Value> = vm.heap.symbols().map(Value::object).collect();
+        vm.charge(symbols.len())?;
+        Ok(vm.list(symbols))
+    }),
+    // Nothing is recycled here: the heap reuses places by itself.
+    ("recycledObjectCount", NONE, |_, _| Ok(Value::number(0.0))),
+    ("maxRecycledObjects", NONE, |_, _| Ok(Value::number(0.0))),
+    ("setMaxRecycledObjects", ONE, |_, args| Ok(args.target)),
+    ("setLobby", ONE, |vm, _| Err(vm.raise("'setLobby' is not supported: the Lobby is the root of this machine"))),
+    ("daemon", NONE, |vm, _| Err(vm.raise("'daemon' is not supported: start the program with setsid or a service"))),
+    ("errorNumber", NONE, |_, _| Ok(Value::NIL)),
+    // What the program was started with: nothing, unless the embedder says otherwise.
+    ("args", NONE, |vm, _| Ok(vm.list([]))),
+    ("launchScript", NONE, |_, _| Ok(Value::NIL)),
+    ("launchPath", NONE, |_, _| Ok(Value::NIL)),
+];
+
+/// Knows the primitives that belong to the host, and which it lacks.
+pub(crate) fn register(vm: &mut Vm) {
+    for &(owner, what, names) in WITHHELD {
+        let refusal = refusal_of(what);
+        for name in names {
+            vm.withhold(&format!("{owner}.{name}"), &refusal);
+        }
+    }
+    for &(name, asked) in AVAILABLE {
+        vm.bind_own(name, NONE, Function::shared(move |vm, _| Ok(Value::boolean(vm.is_bound(asked)))));
+    }
+    for &(name, eagerness, function) in MACHINE {
+        vm.bind_own(&format!("System.{name}"), eagerness, Function::Plain(function));
+    }
+}
+
+fn refusal_of(what: &'static str) -> Function {
+    Function::shared(move |vm, _| {
+        let slots = [("withheldCapability", vm.symbol(what))];
+        Err(vm.raise_with(format!("this machine was given no {what}"), &slots))
+    })
+}
+
+/// What is in the slots of the host's prototypes beside primitives.
+pub(crate) fn install(vm: &mut Vm) {
+    for (prototype, slot, text) in [("File", "path", ""), ("File", "openMode", "update"), ("Directory", "path", ".")] {
+        let (prototype, text) = (vm.prototype(prototype), vm.symbol(text));
+        vm.set_slot(prototype, slot, text);
+    }
+}
 
 impl Vm {
     /// What the embedder's primitives share, if it is a `T`.
@@ -66,37 +202,6 @@ impl Vm {
         self.heap.set_slot(prototype, self.names.type_, Value::object(symbol));
         Value::object(prototype)
     }
-
-    /// Ends the refusals of a prototype, which the caller is about to give its primitives.
-    pub fn hand_in(&mut self, name: &str) -> Value {
-        let prototype = self.prototype(name);
-        if let Some(handle) = prototype.as_handle() {
-            self.heap.remove_slot(handle, self.names.forward);
-        }
-        self.set_slot(prototype, "isAvailable", Value::TRUE);
-        prototype
-    }
-
-    /// Gives an object a method that says which capability the machine lacks.
-    pub fn withhold(&mut self, object: Value, name: &str, what: &'static str) {
-        let refuse = move |vm: &mut Vm, _| {
-            let slots = [("withheldCapability", vm.symbol(what))];
-            Err(vm.raise_with(format!("this machine was given no {what}"), &slots))
-        };
-        self.define(object, name, LAZY, Function::Shared(std::rc::Rc::new(refuse)));
-    }
-}
-
-/// Makes the prototypes of the embedder's facilities, which refuse everything until they are handed in.
-pub(crate) fn install(vm: &mut Vm) {
-    for &(name, what) in WITHHELD {
-        let prototype = vm.prototype(name);
-        vm.set_slot(prototype, "isAvailable", Value::FALSE);
-        vm.withhold(prototype, "forward", what);
-    }
-    // Ending the program touches nothing, so it needs no permission.
-    let system = vm.prototype("System");
-    vm.define(system, "exit", crate::ONE, Function::Plain(exit));
 }
 
 /// What the host's processes can end with. Negative codes are the same from the other end, as shells show them: -1 is 255.

@@ -11,16 +11,16 @@ macro_rules! protos {
         pub struct Protos { $(pub $field: Handle,)* }
 
         impl Protos {
+            /// Each with its name, for the root of a heap.
+            pub fn named(&self) -> impl Iterator<Item = (&'static str, Handle)> {
+                [$((stringify!($field), self.$field)),*].into_iter()
+            }
+
             pub fn trace(&self, visit: &mut dyn FnMut(Value)) {
                 $(visit(Value::object(self.$field));)*
             }
 
-            /// Each with its name in the root.
-            pub fn each(&self, visit: &mut dyn FnMut(&str, Handle)) {
-                $(visit(stringify!($field), self.$field);)*
-            }
-
-            /// From what `each` told.
+            /// From what `named` told.
             pub fn found(find: &mut dyn FnMut(&str) -> Option<Handle>) -> Option<Protos> {
                 Some(Protos { $($field: find(stringify!($field))?,)* })
             }

@@ -12,7 +12,6 @@ use crate::code::Units;
 use crate::machine::frame::Stack;
 use crate::names::Names;
 use crate::operator_table::Operators;
-use crate::primitives::Primitive;
 use crate::protos::Protos;
 use crate::vm::Vm;
 use object::{Data, Handle, Heap, Kind, Loader, Value};
@@ -53,19 +52,13 @@ impl Vm {
             let name = self.heap.intern(name);
             self.heap.set_slot(root, name, Value::object(handle));
         };
-        self.protos.each(&mut set);
+        self.protos.named().for_each(|(name, handle)| set(name, handle));
         set("main", self.main);
         set("redefined", self.root.redefined);
         let constants = self.heap.allocate_bare();
         self.heap.set_protos(constants, CONSTANTS.to_vec());
         let name = self.heap.intern("constants");
         self.heap.set_slot(root, name, Value::object(constants));
-    }
-
-    /// What each primitive is called in a file, in the order of their numbers.
-    pub fn primitive_names(&self) -> Vec<String> {
-        let name = |primitive: &Primitive| format!("{}.{}", primitive.owner, self.heap.symbol_text(primitive.name));
-        self.primitives.iter().map(name).collect()
     }
 
     /// The object that leads to everything else.

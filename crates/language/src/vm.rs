@@ -15,6 +15,7 @@ use crate::signal::Signal;
 use crate::{library, message};
 use object::sequence::Sequence;
 use object::{Collected, Data, Handle, Heap, Kind, Symbol, Value, flag};
+use rustc_hash::FxHashMap;
 
 /// An Io machine. Everything it knows is in its heap; everything it can reach outside is in its `Host`.
 pub struct Vm {
@@ -22,12 +23,14 @@ pub struct Vm {
     pub(crate) names: Names,
     pub(crate) protos: Protos,
     pub(crate) primitives: Vec<Primitive>,
-    pub(crate) stack: Stack,
-    pub(crate) current: Handle,
-    pub(crate) main: Handle,
+    /// Where a primitive is in the table, by its name.
+    pub(crate) primitive_places: FxHashMap<Box<str>, u32>,
     pub(crate) root: Root,
     /// Transactions and worlds that frames of the running coroutine have open.
     pub(crate) open_levels: usize,
+    pub(crate) stack: Stack,
+    pub(crate) current: Handle,
+    pub(crate) main: Handle,
     pub(crate) tank: Tank,
     pub(crate) limits: Limits,
     pub(crate) interrupt: Interrupt,
@@ -68,11 +71,12 @@ impl Vm {
             names,
             protos,
             primitives: Vec::new(),
+            primitive_places: FxHashMap::default(),
+            root,
+            open_levels: 0,
             stack: Stack::default(),
             current: main,
             main,
-            root,
-            open_levels: 0,
             tank: Tank::new(None),
             limits: Limits::default(),
             interrupt: Interrupt::default(),
@@ -84,6 +88,7 @@ impl Vm {
             saves_stacks: false,
             halted_at: Trace::default(),
         };
+        primitives::catalog::register(&mut vm);
         primitives::install(&mut vm);
         operator_table::install(&mut vm);
         vm.fill_root();
@@ -173,7 +178,7 @@ impl Vm {
         self.drop_idle_units();
         self.regexes.clear();
         self.stack.values.forget_rest();
-        let Vm { heap, names, protos, primitives, stack, retained, operators, current, main, root, units, .. } = self;
+        let Vm { heap, names, protos, primitives, stack, retained, operators, current, root, units, .. } = self;
         let collected = heap.collect(|visit| {
             names.trace(visit);
             protos.trace(visit);
@@ -182,7 +187,6 @@ impl Vm {
             operators.trace(visit);
             retained.iter().for_each(|&value| visit(value));
             visit(Value::object(*current));
-            visit(Value::object(*main));
             root.trace(visit);
             units.trace(visit);
         });

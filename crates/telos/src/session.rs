@@ -1,7 +1,7 @@
 //! One machine and all that surrounds it: its output, its sources, its time. Owns how a program is run and how its end
 //! becomes an exit code.
 
-use crate::host::{LocalZone, Shared, Sink, StandardOutput, end_all_commands};
+use crate::host::{LocalZone, Shared, Sink, StandardOutput, end_all_commands, now};
 use crate::options::MachineOptions;
 use language::{Error, Exception, Halt, Host, Interrupt, Value, Vm};
 use object::sequence::Encoding;
@@ -75,6 +75,11 @@ impl Session {
         };
         let mut vm = Vm::new(host);
         capabilities.install(&mut vm);
+        if capabilities.clock {
+            // As the prototype always did, it says when the program began.
+            let date = vm.prototype("Date");
+            vm.set_date_seconds(date, now());
+        }
         let interrupt = vm.interrupt();
         output.stops(interrupt.clone());
         if let Some(shared) = vm.extra::<Shared>() {
@@ -88,7 +93,6 @@ impl Session {
             deadline: None,
             has_timed_out: Arc::default(),
         };
-        session.set_arguments(&[]);
         session.refill();
         session
     }
@@ -109,20 +113,17 @@ impl Session {
     }
 
     pub fn set_arguments(&mut self, arguments: &[String]) {
-        let system = self.vm.prototype("System");
-        let values: Vec<Value> = arguments.iter().map(|argument| self.vm.symbol(argument)).collect();
-        let list = self.vm.list(values);
-        self.vm.set_slot(system, "args", list);
+        if let Some(shared) = self.vm.extra::<Shared>() {
+            shared.arguments = arguments.to_vec();
+        }
     }
 
     /// Tells the program which file it was started from.
     pub fn set_launch_file(&mut self, path: &Path) {
-        let system = self.vm.prototype("System");
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
         let directory = absolute.parent().unwrap_or(&absolute).to_string_lossy().into_owned();
-        for (name, text) in [("launchScript", path.to_string_lossy().into_owned()), ("launchPath", directory)] {
-            let text = self.vm.symbol(&text);
-            self.vm.set_slot(system, name, text);
+        if let Some(shared) = self.vm.extra::<Shared>() {
+            shared.launch_file = Some((path.to_string_lossy().into_owned(), directory));
         }
     }
 

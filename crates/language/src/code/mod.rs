@@ -266,7 +266,8 @@ impl Vm {
             return false;
         }
         // It would be compiled as a plain send, which comes back to here.
-        if self.units.surprises.contains(&args.message) {
+        let name = message::name(&self.heap, args.message);
+        if self.units.surprises.contains(&args.message) || self.units.redefined.contains(&name) {
             return false;
         }
         let Some(unit) = self.context_unit(args.message, Scope::Message) else { return false };

@@ -52,9 +52,9 @@ mod phase {
 
 const FLAGS_ALL: u64 = (frame_flag::ACTIVATION | frame_flag::PASSES_STOPS | frame_flag::SINGLE) as u64;
 
-/// Why saved values are no stack.
+/// Why what was saved cannot be restored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("the saved stack is damaged: {0}")]
+#[error("what was saved is damaged: {0}")]
 pub struct Damage(pub(crate) &'static str);
 
 impl Suspended {

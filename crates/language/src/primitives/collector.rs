@@ -1,7 +1,6 @@
 //! Collector and WeakLink: what a program may know of memory.
 
 use super::{NONE, ONE, Row};
-use crate::vm::Vm;
 use object::{Data, Kind, Value};
 
 pub const WEAK_LINK_TABLE: &[Row] = &[
@@ -20,16 +19,10 @@ pub const WEAK_LINK_TABLE: &[Row] = &[
     }),
 ];
 
-const TABLE: &[Row] = &[
+pub const TABLE: &[Row] = &[
     // What the call itself holds is on the stack, so it survives.
     ("collect", NONE, |vm, _| Ok(Value::number(vm.collect().freed_objects as f64))),
     ("allocatedBytes", NONE, |vm, _| Ok(Value::number(vm.heap.usage().bytes as f64))),
     ("objectCount", NONE, |vm, _| Ok(Value::number(vm.heap.object_count() as f64))),
     ("collections", NONE, |vm, _| Ok(Value::number(vm.heap.usage().collections as f64))),
 ];
-
-/// Makes the Collector itself.
-pub fn install(vm: &mut Vm) {
-    let collector = vm.prototype("Collector");
-    vm.define_table(vm.handle_of(collector), TABLE);
-}

@@ -18,10 +18,7 @@ mod field {
 
 const DEFAULT_FORMAT: &str = "%Y-%m-%d %H:%M:%S %Z";
 
-/// What needs a clock, and so is refused until the embedder replaces it.
-const NEEDS_CLOCK: &[&str] = &["now", "clock", "secondsSinceNow", "isPast"];
-
-const TABLE: &[Row] = &[
+pub const TABLE: &[Row] = &[
     ("year", NONE, |vm, args| read(vm, &args, Part::Year)),
     ("month", NONE, |vm, args| read(vm, &args, Part::Month)),
     ("day", NONE, |vm, args| read(vm, &args, Part::Day)),
@@ -79,12 +76,8 @@ pub fn install(vm: &mut Vm) {
     let prototype = vm.prototype("Date");
     let date = vm.handle_of(prototype);
     vm.heap.set_data(date, Kind::Object, data(0.0, Value::NIL));
-    vm.define_table(date, TABLE);
     let format = vm.symbol(DEFAULT_FORMAT);
     vm.set_slot(prototype, "format", format);
-    for name in NEEDS_CLOCK {
-        vm.withhold(prototype, name, "clock");
-    }
 }
 
 fn data(seconds: f64, minutes_west: Value) -> Data {

@@ -44,7 +44,6 @@ pub const TABLE: &[Row] = &[
 pub fn install(vm: &mut Vm) {
     let Some(duration) = vm.prototype("Duration").as_handle() else { return };
     vm.heap.set_data(duration, Kind::Object, data(0.0));
-    vm.define_table(duration, TABLE);
 }
 
 fn data(seconds: f64) -> Data {

@@ -8,15 +8,10 @@ use crate::signal::{Outcome, Signal};
 use crate::vm::Vm;
 use object::{Handle, Symbol, Value};
 
-const TABLE: &[Row] = &[("autoImportingForward", LAZY, forward)];
+pub const TABLE: &[Row] = &[("autoImportingForward", LAZY, forward)];
 
 /// A name may be asked for while it is being imported: another directory may have the file. But not for ever.
 const NESTED_IMPORTS_MAX: usize = 8;
-
-pub fn install(vm: &mut Vm) {
-    let importer = vm.prototype("Importer");
-    vm.define_table(vm.handle_of(importer), TABLE);
-}
 
 fn forward(vm: &mut Vm, args: Args) -> Outcome {
     let args = args.reified()?;

@@ -7,6 +7,7 @@ mod args;
 mod block;
 mod calendar;
 mod call;
+pub(crate) mod catalog;
 mod collector;
 mod control;
 mod coroutine;
@@ -43,7 +44,7 @@ pub(crate) use world::take_back;
 use crate::machine::frame::Native;
 use crate::signal::{Outcome, Signal, Stop};
 use crate::vm::Vm;
-use ::object::{Data, Handle, Kind, Symbol, Value};
+use ::object::{Symbol, Value};
 use std::rc::Rc;
 
 pub type Plain = fn(&mut Vm, Args) -> Outcome;
@@ -111,80 +112,27 @@ pub const LAZY: Eagerness = Eagerness::Lazy;
 
 pub(crate) struct Primitive {
     /// The type it was made for, and its name there: for people and for saved images.
-    pub(crate) owner: String,
+    pub(crate) owner: Rc<str>,
     pub(crate) name: Symbol,
     pub(crate) eagerness: Eagerness,
     pub(crate) function: Function,
     pub(crate) role: Role,
+    /// Whether there is a function, and not just a name.
+    pub(crate) is_bound: bool,
+    /// Whether the machine knows it without an embedder.
+    pub(crate) is_own: bool,
 }
 
 /// A row of a prototype's table.
 pub type Row = (&'static str, Eagerness, Plain);
 
-impl Vm {
-    /// Gives an object a primitive method. `eagerness` says how many arguments are evaluated for it.
-    pub fn define(&mut self, object: Value, name: &str, eagerness: Eagerness, function: Function) {
-        let Some(holder) = object.as_handle() else { return };
-        let name = self.heap.intern(name);
-        let primitive = self.new_primitive(object, name, eagerness, function);
-        // It may take the place of something that code has built in.
-        self.put_slot(holder, name, primitive);
-    }
-
-    /// The same for the machine's own, which are there before any code is.
-    pub(crate) fn define_table(&mut self, holder: Handle, table: &[Row]) {
-        for &(name, eagerness, function) in table {
-            let name = self.heap.intern(name);
-            let primitive = self.new_primitive(Value::object(holder), name, eagerness, Function::Plain(function));
-            self.heap.set_slot(holder, name, primitive);
-        }
-    }
-
-    fn new_primitive(&mut self, owner: Value, name: Symbol, eagerness: Eagerness, function: Function) -> Value {
-        let owner = self.type_name(owner);
-        self.primitives.push(Primitive { owner, name, eagerness, function, role: Role::Ordinary });
-        let data = Data::Primitive(self.primitives.len() as u32 - 1);
-        let primitive = self.heap.clone_of(self.protos.primitive, Kind::Primitive, data);
-        self.set_activatable(primitive, true);
-        Value::object(primitive)
-    }
-}
-
 /// Gives every prototype its primitives.
 pub fn install(vm: &mut Vm) {
-    let protos = vm.protos;
-    for table in [object::TABLE, slots::TABLE, control::TABLE, under_way::TABLE] {
-        vm.define_table(protos.object, table);
-    }
-    // Locals answer these themselves and hand everything else on to their `self`.
-    vm.heap.set_protos(protos.locals, vec![]);
-    for table in [object::TABLE, slots::TABLE, control::TABLE, slots::LOCALS_TABLE] {
-        vm.define_table(protos.locals, table);
-    }
-    vm.define_table(protos.number, number::TABLE);
-    vm.define_table(protos.number, iterate::NUMBER_TABLE);
-    sequence::install(vm);
-    regex::install(vm);
-    vm.define_table(protos.list, list::TABLE);
-    vm.define_table(protos.list, iterate::LIST_TABLE);
-    vm.define_table(protos.list, sort::TABLE);
-    vm.define_table(protos.list, encoded_list::TABLE);
-    vm.define_table(protos.map, map::TABLE);
-    vm.define_table(protos.map, iterate::MAP_TABLE);
-    vm.define_table(protos.block, block::TABLE);
-    vm.define_table(protos.call, call::TABLE);
-    vm.define_table(protos.message, message::TABLE);
-    vm.define_table(protos.coroutine, coroutine::TABLE);
-    vm.define_table(protos.frame, coroutine::FRAME_TABLE);
-    vm.define_table(protos.exception, exception::TABLE);
-    vm.define_table(protos.weak_link, collector::WEAK_LINK_TABLE);
-    vm.define_table(protos.primitive, block::PRIMITIVE_TABLE);
-    collector::install(vm);
-    world::install(vm);
+    catalog::install(vm, 0);
+    vm.heap.set_protos(vm.protos.locals, vec![]);
     role::install(vm);
     date::install(vm);
     duration::install(vm);
-    importer::install(vm);
     crate::host::install(vm);
 }
 

@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use std::any::Any;
 use std::rc::Rc;
 
-const TABLE: &[Row] = &[("rawMatchAt", TWO, raw_match_at), ("captureNames", NONE, capture_names)];
+pub const TABLE: &[Row] = &[("rawMatchAt", TWO, raw_match_at), ("captureNames", NONE, capture_names)];
 
 /// Sizes that a compiled pattern may have, each with the fuel of compiling up to there. How big a pattern gets is known
 /// only when it is compiled, and a refusal takes as long as the size that it was refused at (some 10 ns for each byte):
@@ -129,11 +129,6 @@ impl WideText {
     fn item_at(&self, byte: usize) -> usize {
         self.starts.partition_point(|&start| start < byte)
     }
-}
-
-pub fn install(vm: &mut Vm) {
-    let regex = vm.prototype("Regex");
-    vm.define_table(vm.handle_of(regex), TABLE);
 }
 
 /// The compiled form of the slot `source`, or of `pattern` where there is no source.

@@ -21,43 +21,40 @@ pub(crate) enum Role {
     HandsOn,
 }
 
-/// Gives primitives their roles.
-pub(super) fn install(vm: &mut Vm) {
-    let protos = vm.protos;
-    for holder in [protos.object, protos.locals] {
-        ["", "if", "while", "loop", "for", "break", "continue"]
-            .into_iter()
-            .for_each(|name| set(vm, holder, name, Role::BuiltIn));
-        ["setSlot", "updateSlot", "setSlotWithType"].into_iter().for_each(|name| set(vm, holder, name, Role::Assigns));
+impl Role {
+    /// The role of the primitive of a name.
+    pub(super) fn of(owner: &str, name: &str) -> Role {
+        match (owner, name) {
+            ("Object" | "Locals", "" | "if" | "while" | "loop" | "for" | "break" | "continue") => Role::BuiltIn,
+            ("Object" | "Locals", "setSlot" | "updateSlot" | "setSlotWithType") => Role::Assigns,
+            ("Locals", "forward") => Role::HandsOn,
+            ("Block", "call") => Role::CallsBlock,
+            _ => Role::quick(owner, name).map_or(Role::Ordinary, Role::Quick),
+        }
     }
-    vm.protos.set_slot = primitive(vm, protos.object, "setSlot");
-    vm.protos.update_slot = primitive(vm, protos.object, "updateSlot");
-    set(vm, protos.locals, "forward", Role::HandsOn);
-    set(vm, protos.block, "call", Role::CallsBlock);
-    let forms: &[(Handle, &str, Quick)] = &[
-        (protos.object, "clone", quick::clone),
-        (protos.list, "append", quick::list_append),
-        (protos.list, "push", quick::list_append),
-        (protos.list, "at", quick::list_at),
-        (protos.list, "atPut", quick::list_at_put),
-        (protos.list, "size", quick::list_size),
-        (protos.map, "at", quick::map_at),
-        (protos.map, "atPut", quick::map_at_put),
-        (protos.sequence, "appendSeq", quick::append_seq),
-        (protos.sequence, "..", quick::join),
-        (protos.sequence, "size", quick::sequence_size),
-    ];
-    for &(holder, name, form) in forms {
-        set(vm, holder, name, Role::Quick(form));
+
+    fn quick(owner: &str, name: &str) -> Option<Quick> {
+        Some(match (owner, name) {
+            ("Object", "clone") => quick::clone,
+            ("List", "append" | "push") => quick::list_append,
+            ("List", "at") => quick::list_at,
+            ("List", "atPut") => quick::list_at_put,
+            ("List", "size") => quick::list_size,
+            ("Map", "at") => quick::map_at,
+            ("Map", "atPut") => quick::map_at_put,
+            ("Sequence", "appendSeq") => quick::append_seq,
+            ("Sequence", "..") => quick::join,
+            ("Sequence", "size") => quick::sequence_size,
+            _ => return None,
+        })
     }
 }
 
-fn set(vm: &mut Vm, holder: Handle, name: &str, role: Role) {
-    let primitive = primitive(vm, holder, name);
-    let Data::Primitive(index) = *vm.heap.object(primitive).data() else {
-        unreachable!("every role is that of a primitive");
-    };
-    vm.primitives[index as usize].role = role;
+/// Finds the primitives that code takes assignments for.
+pub(super) fn install(vm: &mut Vm) {
+    let object = vm.protos.object;
+    vm.protos.set_slot = primitive(vm, object, "setSlot");
+    vm.protos.update_slot = primitive(vm, object, "updateSlot");
 }
 
 fn primitive(vm: &mut Vm, holder: Handle, name: &str) -> Handle {

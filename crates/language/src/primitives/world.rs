@@ -14,7 +14,7 @@ use std::rc::Rc;
 
 pub const OBJECT_TABLE: &[Row] = &[("transaction", LAZY, |vm, args| begin(vm, &args, Native::Transaction))];
 
-const TABLE: &[Row] = &[
+pub const TABLE: &[Row] = &[
     ("run", LAZY, |vm, args| {
         let overlay = overlay_of(vm, args.target);
         let outcome = begin(vm, &args, Native::World);
@@ -33,13 +33,6 @@ const TABLE: &[Row] = &[
     }),
     ("isEmpty", NONE, |vm, args| Ok(Value::boolean(overlay_of(vm, args.target).is_empty()))),
 ];
-
-pub fn install(vm: &mut Vm) {
-    vm.define_table(vm.protos.object, OBJECT_TABLE);
-    vm.define_table(vm.protos.locals, OBJECT_TABLE);
-    let world = vm.prototype("World");
-    vm.define_table(vm.handle_of(world), TABLE);
-}
 
 /// The writes of a world. They live as long as the process: a world is an experiment, not a place to keep things.
 #[derive(Clone, Default)]

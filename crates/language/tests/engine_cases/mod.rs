@@ -121,6 +121,10 @@ pub const SNIPPETS: &[&str] = &[
     // The compiler did not come to an end with a message that follows itself.
     "m := method(x, x + 1); getSlot(\"m\") message next setNext(getSlot(\"m\") message next); n := method(method(1 + 2)); m(1)",
     "b := message(a + 1); b next setNext(b next); a := 1; e := try(for(i, 1, 3, doMessage(b))); trace(e error)",
+    // A loop that was defined anew as what it was began itself for ever.
+    "Number setSlot(\"repeat\", Number getSlot(\"repeat\")); n := 0; 3 repeat(n = n + 1); trace(n); m := method(3 repeat(n = n + 1)); m; trace(n)",
+    "Locals setSlot(\"while\", Locals getSlot(\"while\")); n := 0; while(n < 3, n = n + 1); trace(n)",
+    "List setSlot(\"foreach\", List getSlot(\"foreach\")); n := 0; list(1, 2) foreach(x, n = n + x); trace(n)",
     // Lookups along a lineage that is long enough to cost fuel: sends, assignments, loops and what is built in.
     "o := Object clone do(at := method(x, x); v := 1); m := method(o, o at(2) + o v); 40 repeat(o = o clone; trace(m(o)))",
     "o := Object clone do(v := 1); m := method(o, o v = o v + 1; o w := 2; o w := o w + 1; o v); 40 repeat(o = o clone; trace(m(o)))",

@@ -1,25 +1,16 @@
 //! The clock and the local time zone: what Date cannot compute, and sleeping.
 
 use super::read::WAIT_SLICE;
-use super::{Shared, define_table};
+use super::{Row, Shared};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use language::{Args, NONE, ONE, Outcome, Signal, Value, Vm, Zone, ZoneAt};
 use std::cell::OnceCell;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-pub fn install(vm: &mut Vm, granted: bool) {
-    let date = vm.prototype("Date");
-    define_table(vm, date, DATE_TABLE, granted, "clock");
-    let system = vm.prototype("System");
-    define_table(vm, system, &[("sleep", ONE, sleep)], granted, "clock");
-    if granted {
-        // As the prototype always did, it says when the program began.
-        vm.set_date_seconds(date, now());
-    }
-}
+pub const SYSTEM_TABLE: &[Row] = &[("sleep", ONE, sleep)];
 
-const DATE_TABLE: &[super::Row] = &[
+pub const DATE_TABLE: &[Row] = &[
     ("now", NONE, |vm, args| {
         own(vm, &args)?;
         vm.set_date_seconds(args.target, now());
@@ -40,7 +31,7 @@ fn own(vm: &mut Vm, args: &Args) -> Result<f64, Signal> {
     }
 }
 
-fn now() -> f64 {
+pub fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
 }
 

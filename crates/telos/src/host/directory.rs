@@ -1,23 +1,15 @@
 //! Directory: what is in it, and where the program is.
 
-use super::file::{PATH_TABLE, fail, path_of, reason};
+use super::file::{fail, path_of, reason};
 use super::open::with_descriptors;
-use super::{Row, define_table, os_string, symbol_of_os};
+use super::{Row, os_string, symbol_of_os};
 use language::{Args, NONE, ONE, Outcome, Signal, Value, Vm};
 use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub fn install(vm: &mut Vm) {
-    let directory = vm.hand_in("Directory");
-    let here = vm.symbol(".");
-    vm.set_slot(directory, "path", here);
-    define_table(vm, directory, PATH_TABLE, true, "files");
-    define_table(vm, directory, TABLE, true, "files");
-}
-
-const TABLE: &[Row] = &[
+pub const TABLE: &[Row] = &[
     ("exists", ONE, |vm, args| {
         let path = match args.count {
             0 => path_of(vm, &args)?,

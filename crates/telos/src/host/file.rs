@@ -4,7 +4,7 @@
 use super::open::{close, descriptor, open, open_for, popen, reopen, standard, stream_of, temporary_file, with_stream};
 use super::read::{Until, read, read_line, read_lines, read_path, wait};
 use super::stream::Stream;
-use super::{Row, os_string, stat};
+use super::{Row, os_string};
 use language::{ALL, Args, NONE, ONE, Outcome, Signal, TWO, Value, Vm};
 use object::Kind;
 use object::sequence::{SIZE_LIMIT_BYTES, Sequence};
@@ -12,17 +12,8 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, SeekFrom};
 use std::path::{Path, PathBuf};
 
-pub fn install(vm: &mut Vm, may_run_commands: bool) {
-    let file = vm.hand_in("File");
-    for (name, text) in [("path", ""), ("openMode", "update")] {
-        let text = vm.symbol(text);
-        vm.set_slot(file, name, text);
-    }
-    super::define_table(vm, file, PATH_TABLE, true, "files");
-    super::define_table(vm, file, TABLE, true, "files");
-    super::define_table(vm, file, stat::TABLE, true, "files");
-    super::define_table(vm, file, &[("popen", ONE, popen)], may_run_commands, "processes");
-}
+/// What needs both files and processes.
+pub const COMMAND_TABLE: &[Row] = &[("popen", ONE, popen)];
 
 /// What a File and a Directory have in common.
 pub const PATH_TABLE: &[Row] = &[
@@ -38,7 +29,7 @@ pub const PATH_TABLE: &[Row] = &[
     }),
 ];
 
-const TABLE: &[Row] = &[
+pub const TABLE: &[Row] = &[
     ("standardInput", NONE, |vm, args| standard(vm, &args, "<standard input>", |_| Stream::Input)),
     ("standardOutput", NONE, |vm, args| {
         standard(vm, &args, "<standard output>", |shared| Stream::Output(shared.output.clone()))

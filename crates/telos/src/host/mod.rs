@@ -1,5 +1,5 @@
-//! What this program hands to the machines it starts: each capability is one function that gives the prototypes of
-//! the language their primitives, or methods that say that they were withheld.
+//! What this program hands to the machines it starts: each capability is a table of functions for primitives that the
+//! language knows by name, and that say that they were withheld where nobody binds them.
 
 mod clock;
 mod directory;
@@ -14,7 +14,7 @@ mod stat;
 mod stream;
 mod system;
 
-pub use clock::LocalZone;
+pub use clock::{LocalZone, now};
 pub use file::reason;
 pub use output::{Sink, StandardOutput, write_out};
 pub use read::WAIT_SLICE;
@@ -85,16 +85,32 @@ impl Capabilities {
         self
     }
 
-    /// Gives a machine these capabilities, and clear refusals for the others.
+    /// Gives a machine these capabilities: binds functions to the names of primitives. The others refuse what they are
+    /// asked. Nothing is written into the machine's heap.
     pub fn install(self, vm: &mut Vm) {
-        system::install(vm, self.system);
-        clock::install(vm, self.clock);
-        system::install_environment(vm, self.environment);
-        process::install(vm, self.processes);
-        random::install(vm, self.randomness);
+        bind_table(vm, "System", system::PROGRAM_TABLE);
+        let granted: [(bool, &str, &[Row]); 6] = [
+            (self.system, "System", system::TABLE),
+            (self.clock, "Date", clock::DATE_TABLE),
+            (self.clock, "System", clock::SYSTEM_TABLE),
+            (self.environment, "System", system::ENVIRONMENT_TABLE),
+            (self.processes, "System", process::TABLE),
+            (self.randomness, "Random", random::TABLE),
+        ];
+        for (is_granted, prototype, table) in granted {
+            if is_granted {
+                bind_table(vm, prototype, table);
+            }
+        }
         if self.files {
-            file::install(vm, self.processes);
-            directory::install(vm);
+            bind_table(vm, "File", file::PATH_TABLE);
+            bind_table(vm, "File", file::TABLE);
+            bind_table(vm, "File", stat::TABLE);
+            bind_table(vm, "Directory", file::PATH_TABLE);
+            bind_table(vm, "Directory", directory::TABLE);
+        }
+        if self.files && self.processes {
+            bind_table(vm, "File", file::COMMAND_TABLE);
         }
     }
 }
@@ -105,13 +121,24 @@ pub struct Shared {
     pub interrupt: Interrupt,
     /// Variables that the program has set, for itself and the commands it starts; this process keeps its own.
     pub environment: BTreeMap<OsString, OsString>,
+    /// What the program was started with.
+    pub arguments: Vec<String>,
+    /// The file that was started, and its directory.
+    pub launch_file: Option<(String, String)>,
     /// Files that must be flushed when the program ends.
     open: Vec<Weak<RefCell<Stream>>>,
 }
 
 impl Shared {
     pub fn new(output: StandardOutput) -> Shared {
-        Shared { output, interrupt: Interrupt::default(), environment: BTreeMap::new(), open: Vec::new() }
+        Shared {
+            output,
+            interrupt: Interrupt::default(),
+            environment: BTreeMap::new(),
+            arguments: Vec::new(),
+            launch_file: None,
+            open: Vec::new(),
+        }
     }
 
     fn track(&mut self, stream: &Rc<RefCell<Stream>>) {
@@ -132,14 +159,10 @@ impl Shared {
 
 type Row = (&'static str, Eagerness, fn(&mut Vm, language::Args) -> Outcome);
 
-/// Gives an object the methods of a table, or refusals in their place.
-fn define_table(vm: &mut Vm, holder: Value, table: &[Row], granted: bool, what: &'static str) {
+/// Binds the functions of a table to the primitives of a prototype.
+fn bind_table(vm: &mut Vm, prototype: &str, table: &[Row]) {
     for &(name, eagerness, function) in table {
-        if granted {
-            vm.define(holder, name, eagerness, Function::Plain(function));
-        } else {
-            vm.withhold(holder, name, what);
-        }
+        vm.bind(&format!("{prototype}.{name}"), eagerness, Function::Plain(function));
     }
 }
 
@@ -151,4 +174,20 @@ fn os_string(bytes: Vec<u8>) -> OsString {
 fn symbol_of_os(vm: &mut Vm, text: &std::ffi::OsStr) -> Value {
     use std::os::unix::ffi::OsStrExt;
     vm.immutable(object::sequence::Sequence::from_bytes(text.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A function whose name the language does not know would be bound to a primitive that no prototype has.
+    #[test]
+    fn handing_in_binds_functions_and_writes_nothing() {
+        let mut vm = Vm::default();
+        let names = |vm: &Vm| -> Vec<String> { (0..).map_while(|index| vm.primitive_name(index)).collect() };
+        let (before, objects) = (names(&vm), vm.heap().object_count());
+        Capabilities::all().install(&mut vm);
+        assert_eq!(names(&vm), before);
+        assert_eq!(vm.heap().object_count(), objects);
+    }
 }

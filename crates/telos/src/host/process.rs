@@ -4,7 +4,7 @@ use super::file::reason;
 use super::open::with_descriptors;
 use super::read::{Gathered, WAIT_SLICE, wait_slice};
 use super::started::Started;
-use super::{Row, Shared, define_table, os_string};
+use super::{Row, Shared, os_string};
 use language::{Args, Halt, NONE, ONE, Outcome, Signal, Value, Vm};
 use object::sequence::Sequence;
 use rustix::event::{PollFd, PollFlags};
@@ -22,12 +22,7 @@ const CHUNK_BYTES: usize = 64 * 1024;
 /// The first look whether a command has ended comes after this; most are short.
 const FIRST_PAUSE: Duration = Duration::from_micros(200);
 
-pub fn install(vm: &mut Vm, granted: bool) {
-    let system = vm.prototype("System");
-    define_table(vm, system, TABLE, granted, "processes");
-}
-
-const TABLE: &[Row] = &[
+pub const TABLE: &[Row] = &[
     ("system", ONE, system),
     ("systemOutput", ONE, system_output),
     ("thisProcessPid", NONE, |_, _| Ok(Value::number(std::process::id().into()))),

@@ -1,12 +1,9 @@
 //! Randomness: the one primitive that Random needs from the host. Seeded numbers are pure and written in Io.
 
-use super::define_table;
+use super::Row;
 use language::{NONE, Value, Vm};
 
-pub fn install(vm: &mut Vm, granted: bool) {
-    let random = vm.hand_in("Random");
-    define_table(vm, random, &[("systemValue", NONE, |vm, _| system_value(vm))], granted, "randomness");
-}
+pub const TABLE: &[Row] = &[("systemValue", NONE, |vm, _| system_value(vm))];
 
 /// A number from 0 up to 1, with all 53 bits of a double by chance.
 fn system_value(vm: &mut Vm) -> language::Outcome {

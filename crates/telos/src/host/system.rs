@@ -1,19 +1,28 @@
 //! System: facts about this program and this computer, and the environment.
 
-use super::{Row, Shared, define_table, os_string, symbol_of_os};
+use super::{Row, Shared, os_string, symbol_of_os};
 use language::{NONE, ONE, TWO, Value, Vm};
 
-pub fn install(vm: &mut Vm, granted: bool) {
-    let system = if granted { vm.hand_in("System") } else { vm.prototype("System") };
-    define_table(vm, system, TABLE, granted, "system");
-    define_table(vm, system, MACHINE_TABLE, true, "");
-    for (name, text) in [("version", env!("CARGO_PKG_VERSION")), ("distribution", "telos")] {
-        let text = vm.symbol(text);
-        vm.set_slot(system, name, text);
-    }
+/// What every machine may know of this program.
+pub const PROGRAM_TABLE: &[Row] = &[
+    ("version", NONE, |vm, _| Ok(vm.symbol(env!("CARGO_PKG_VERSION")))),
+    ("distribution", NONE, |vm, _| Ok(vm.symbol("telos"))),
+    ("args", NONE, |vm, _| {
+        let arguments = vm.extra::<Shared>().map(|shared| shared.arguments.clone()).unwrap_or_default();
+        let arguments: Vec<Value> = arguments.iter().map(|argument| vm.symbol(argument)).collect();
+        Ok(vm.list(arguments))
+    }),
+    ("launchScript", NONE, |vm, _| Ok(launched(vm, |file| &file.0))),
+    ("launchPath", NONE, |vm, _| Ok(launched(vm, |file| &file.1))),
+];
+
+/// A part of what is known of the file that was started.
+fn launched(vm: &mut Vm, part: fn(&(String, String)) -> &String) -> Value {
+    let text = vm.extra::<Shared>().and_then(|shared| shared.launch_file.as_ref().map(part).cloned());
+    text.map_or(Value::NIL, |text| vm.symbol(&text))
 }
 
-const TABLE: &[Row] = &[
+pub const TABLE: &[Row] = &[
     ("platform", NONE, |vm, _| {
         let name = rustix::system::uname();
         Ok(vm.symbol(&name.sysname().to_string_lossy()))
@@ -33,28 +42,7 @@ const TABLE: &[Row] = &[
     }),
 ];
 
-/// What concerns this machine only, and needs no permission.
-const MACHINE_TABLE: &[Row] = &[
-    ("symbols", NONE, |vm, _| {
-        let symbols: Vec<Value> = vm.heap().symbols().map(Value::object).collect();
-        vm.charge(symbols.len())?;
-        Ok(vm.list(symbols))
-    }),
-    // Nothing is recycled here: the heap reuses places by itself.
-    ("recycledObjectCount", NONE, |_, _| Ok(Value::number(0.0))),
-    ("maxRecycledObjects", NONE, |_, _| Ok(Value::number(0.0))),
-    ("setMaxRecycledObjects", ONE, |_, args| Ok(args.target)),
-    ("setLobby", ONE, |vm, _| Err(vm.raise("'setLobby' is not supported: the Lobby is the root of this machine"))),
-    ("daemon", NONE, |vm, _| Err(vm.raise("'daemon' is not supported: start the program with setsid or a service"))),
-    ("errorNumber", NONE, |_, _| Ok(Value::NIL)),
-];
-
-pub fn install_environment(vm: &mut Vm, granted: bool) {
-    let system = vm.prototype("System");
-    define_table(vm, system, ENVIRONMENT_TABLE, granted, "environment");
-}
-
-const ENVIRONMENT_TABLE: &[Row] = &[
+pub const ENVIRONMENT_TABLE: &[Row] = &[
     ("getEnvironmentVariable", ONE, |vm, args| {
         let name = os_string(args.bytes(vm, 0)?);
         let own = vm.extra::<Shared>().and_then(|shared| shared.environment.get(&name).cloned());

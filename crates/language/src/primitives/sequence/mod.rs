@@ -28,23 +28,18 @@ use crate::vm::Vm;
 use object::sequence::{SIZE_LIMIT_BYTES, Sequence, SequenceError};
 use object::{Handle, Kind, Value, flag};
 
-pub fn install(vm: &mut Vm) {
-    let sequence = vm.protos.sequence;
-    for table in [
-        text::TABLE,
-        encoding::TABLE,
-        path::TABLE,
-        search::TABLE,
-        edit::TABLE,
-        join::TABLE,
-        interpolate::TABLE,
-        bits::TABLE,
-        vector::TABLE,
-        super::json::TABLE,
-    ] {
-        vm.define_table(sequence, table);
-    }
-}
+pub const TABLES: &[&[super::Row]] = &[
+    text::TABLE,
+    encoding::TABLE,
+    path::TABLE,
+    search::TABLE,
+    edit::TABLE,
+    join::TABLE,
+    interpolate::TABLE,
+    bits::TABLE,
+    vector::TABLE,
+    super::json::TABLE,
+];
 
 /// How many bytes a primitive may touch for the price of one message.
 const BYTES_PER_FUEL: usize = 16;
