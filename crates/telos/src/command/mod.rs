@@ -7,6 +7,13 @@ mod fmt;
 mod json;
 mod repl;
 mod run;
+mod send;
+mod status;
+mod up;
+
+pub use json::described;
+pub use repl::{Snapshot, help_text};
+pub use send::RequestOptions;
 
 use crate::habit;
 use crate::host::reason;
@@ -27,6 +34,8 @@ Examples:
   telos run --fuel 1e6 --no-host x.io
                                      run code that you do not trust
   telos repl                         explore, with completion and help
+  telos up garden                    keep an image alive in ./garden
+  telos send --image garden '1 + 2'  talk to it; status shows what it does
 
 Exit codes:
     0   success, or the code that the program gave to System exit
@@ -55,9 +64,13 @@ enum Command {
     Run(run::Run),
     Eval(eval::Eval),
     Repl(repl::Repl),
+    Up(up::Up),
+    Send(send::Send),
+    Status(status::Status),
     Fmt(fmt::Fmt),
     Completions(completions::Completions),
     Demo(demo::Demo),
+    ImageProcess(up::ImageProcess),
 }
 
 impl Cli {
@@ -66,9 +79,13 @@ impl Cli {
             Command::Run(command) => command.run(self.color),
             Command::Eval(command) => command.run(self.color),
             Command::Repl(command) => command.run(self.color),
+            Command::Up(command) => command.run(),
+            Command::Send(command) => command.run(self.color),
+            Command::Status(command) => command.run(),
             Command::Fmt(command) => command.run(self.color),
             Command::Completions(command) => command.run(),
             Command::Demo(command) => command.run(self.color),
+            Command::ImageProcess(command) => command.run_quietly(self.color),
         }
     }
 }
