@@ -29,8 +29,8 @@ pub enum KeeperError {
     ImageFailed { message: String },
     #[error("the image process {pid} ended: {cause}")]
     ImageLost { pid: u32, cause: String },
-    #[error("the image process {pid} did not stop within {seconds} s and was killed; nothing acknowledged is lost")]
-    ImageStuck { pid: u32, seconds: u64 },
+    #[error("the image process {pid} did not stop and was killed; nothing acknowledged is lost")]
+    ImageStuck { pid: u32 },
     #[error("the image process is started by `telos up`, not by hand")]
     NoPair,
 }

@@ -17,6 +17,10 @@ const ACCEPTED_AT_ONCE: usize = 64;
 /// How long the image process may take to say what it is doing.
 const INQUIRY: Duration = Duration::from_secs(1);
 
+fn stopping() -> String {
+    format!("the image is stopping, process {}; what was not answered was not begun", std::process::id())
+}
+
 impl Keeper<'_> {
     pub fn accept(&mut self) {
         for _ in 0..ACCEPTED_AT_ONCE {
@@ -46,7 +50,7 @@ impl Keeper<'_> {
         if !is_welcome {
             connection.refuse("only the user that started the image, and root, may talk to it");
         } else if self.phase.is_ending() {
-            connection.refuse(format!("the image is stopping, process {}", std::process::id()));
+            connection.refuse(stopping());
         } else if self.connections.len() >= self.bounds().clients {
             connection.refuse(format!("{} clients are connected, and no more may be", self.bounds().clients));
         }
@@ -208,7 +212,11 @@ impl Keeper<'_> {
     /// Writes what a client takes, watches it for what it may do next, and lets it go when all is done.
     pub fn flush_client(&mut self, client: u64) {
         let now = Instant::now();
+        let is_ending = self.phase.is_ending();
         let Some(connection) = self.connections.get_mut(&client) else { return };
+        if is_ending && connection.unanswered == 0 {
+            connection.refuse(stopping());
+        }
         if !connection.is_gone && !connection.outbox.is_empty() {
             connection.drain(now);
         }

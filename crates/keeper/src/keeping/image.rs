@@ -4,7 +4,7 @@ use super::requests::{Entry, Stage};
 use super::stop::Phase;
 use super::{Keeper, Notice, PAIR};
 use crate::keeping::connection::Connection;
-use crate::protocol::{Answer, FRAME_BYTES_MAX, FailureKind, Kind, Reason, Refusal, Status};
+use crate::protocol::{Answer, FRAME_BYTES_MAX, FailureKind, Kind, READ_BYTES, Reason, Refusal, Status};
 use crate::socket::socket_path;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use std::collections::BTreeMap;
@@ -20,6 +20,8 @@ impl Keeper<'_> {
             let heard = self.inbox.fill(&self.child.pair);
             self.heed_image();
             match heard {
+                // Less than a piece: there was no more, and asking would cost as much as reading.
+                Ok(bytes @ 1..) if bytes < READ_BYTES => return,
                 Ok(1..) => {}
                 Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return,
                 Ok(0) | Err(_) => return self.pair_closed(),

@@ -55,6 +55,8 @@ pub fn keep(plan: Plan, notify: &mut dyn FnMut(Notice<'_>)) -> Result<(), Keeper
         }
         let now = Instant::now();
         keeper.expire(now);
+        // Before handing on: nothing wakes us up for what is read here.
+        keeper.resume_paused();
         keeper.hand_on();
         keeper.flush();
         if let Some(end) = keeper.advance(now) {
@@ -187,7 +189,6 @@ impl<'n> Keeper<'n> {
     /// Writes what is to be written, once for each that has something.
     fn flush(&mut self) {
         self.flush_pair();
-        self.resume_paused();
         let mut touched = std::mem::take(&mut self.touched);
         for client in touched.drain(..) {
             self.flush_client(client);

@@ -73,6 +73,8 @@ impl Keeper<'_> {
         for token in self.tokens(Stage::Waiting) {
             self.stop_request(token, None, Reason::Stopping);
         }
+        // Those who wait for nothing, or have not even greeted, are told.
+        self.touched.extend(self.connections.keys());
         (self.notify)(Notice::Stopping { under_way: self.requests.ahead() });
     }
 
@@ -88,6 +90,7 @@ impl Keeper<'_> {
         for token in self.tokens(Stage::Waiting) {
             self.stop_request(token, None, Reason::Stopping);
         }
+        self.touched.extend(self.connections.keys());
         self.outbox.push(Kind::Stop, 0, &[]);
         self.phase = Phase::Closing(Instant::now() + self.plan.bounds.close);
     }
@@ -105,8 +108,8 @@ impl Keeper<'_> {
             Phase::Interrupting(_) if is_time_up || self.requests.ahead() == 0 => self.close_image(),
             Phase::Closing(_) if is_time_up => {
                 self.child.kill();
-                let (pid, seconds) = (self.child.pid(), self.plan.bounds.close.as_secs());
-                self.part(Err(KeeperError::ImageStuck { pid, seconds }));
+                let pid = self.child.pid();
+                self.part(Err(KeeperError::ImageStuck { pid }));
             }
             Phase::Farewell(_) => {
                 let is_read = self.connections.values().all(|connection| connection.outbox.is_empty());
@@ -166,6 +169,7 @@ impl Keeper<'_> {
             self.answer(&entry, None, &answer);
         }
         self.outbox.clear();
+        self.touched.extend(self.connections.keys());
         self.end = Some(end);
         self.phase = Phase::Farewell(Instant::now() + FAREWELL);
     }

@@ -10,7 +10,7 @@ use std::os::fd::AsFd;
 pub const FRAME_BYTES_MAX: usize = 16 << 20;
 pub const HEADER_BYTES: usize = 13;
 /// How much is read at once; a longer frame is read in several pieces.
-const READ_BYTES: usize = 64 << 10;
+pub(crate) const READ_BYTES: usize = 64 << 10;
 
 /// What a frame is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

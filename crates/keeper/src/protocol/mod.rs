@@ -15,6 +15,7 @@
 mod frame;
 mod message;
 
+pub(crate) use frame::READ_BYTES;
 pub use frame::{FRAME_BYTES_MAX, Frame, HEADER_BYTES, Inbox, Kind, Outbox};
 pub use message::{
     Answer, Command, Durability, Failure, FailureKind, Form, Hello, Outcome, Place, Refusal, Request, Shown, Status,

@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex};
 const EXAMPLES: &str = "\
 Examples:
   telos repl                       explore the language
-  telos repl --image garden        talk to the image that `telos up garden` keeps";
+  telos repl --image garden        talk to the image in ./garden";
 
 /// Explore the language in a dialogue, or talk to an image
 ///
