@@ -6,7 +6,7 @@ use crate::command::{Snapshot, described, help_text};
 use crate::host::Sink;
 use crate::options::MachineOptions;
 use crate::session::{Failure, Session};
-use keeper::protocol::{Answer, Command, Form, Outcome, Request, Shown};
+use keeper::protocol::{Answer, Command, FailureKind, Form, Outcome, Request, Shown};
 use keeper::{Begun, Living, Watch};
 use language::{Interrupt, Limits, Value};
 use serde_json::json;
@@ -104,6 +104,11 @@ impl Resident {
     }
 }
 
+fn refused(what: &str) -> Begun {
+    let message = format!("what lives here has {what}: it is forgotten when it ends");
+    Begun::Done { answer: Answer::failed(FailureKind::Refused, message), wait: None }
+}
+
 impl Living for Resident {
     fn begin(&mut self, request: &Request) -> Begun {
         self.watch.requests.fetch_add(1, Ordering::Relaxed);
@@ -113,6 +118,8 @@ impl Living for Resident {
             Command::Evaluate(source) => self.evaluate(source, request),
             Command::Names => text(Snapshot::of(&mut self.session.vm).to_json()),
             Command::Help(words) => text(help_text(&mut self.session.vm, words)),
+            Command::Log { .. } | Command::Show(_) | Command::Revert(_) => return refused("no history"),
+            Command::Info | Command::Check | Command::Backup(_) => return refused("no files"),
         };
         let fuel_used = self.session.vm.fuel_left().map(|left| fuel.saturating_sub(left));
         let outcome = match result {

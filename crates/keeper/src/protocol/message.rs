@@ -40,6 +40,18 @@ pub enum Command {
     Names,
     /// What is written about these words.
     Help(Vec<String>),
+    /// The newest commits, as a list of `CommitLine`; those before a number, if it is given.
+    Log { count: u64, before: Option<u64> },
+    /// What a commit changed, as a `CommitPage`.
+    Show(u64),
+    /// Takes back what a commit did, in a new one; the answer has its number.
+    Revert(u64),
+    /// Facts about the files, as an object.
+    Info,
+    /// Walks the whole image and says what is wrong with it, as a list of texts.
+    Check,
+    /// Copies the image, as it is now, into a directory that does not exist yet.
+    Backup(String),
 }
 
 /// How a value is to be written in the answer.

@@ -13,10 +13,12 @@
 //! The id stands outside of the body so that the keeper hands bodies on without reading them.
 
 mod frame;
+mod history;
 mod message;
 
 pub(crate) use frame::READ_BYTES;
 pub use frame::{FRAME_BYTES_MAX, Frame, HEADER_BYTES, Inbox, Kind, Outbox};
+pub use history::{ChangeLine, CommitLine, CommitPage};
 pub use message::{
     Answer, Command, Durability, Failure, FailureKind, Form, Hello, Outcome, Place, Refusal, Request, Shown, Status,
     TEXT_BYTES_MAX, Welcome,

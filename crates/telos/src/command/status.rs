@@ -1,12 +1,11 @@
 //! `telos status`: what an image that is up is doing.
 
+use super::print;
 use crate::options::ImageDirectory;
-use crate::session::exit_code;
 use clap::Args;
 use keeper::Client;
 use keeper::protocol::Status as Report;
 use std::fmt::Write as _;
-use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -35,12 +34,7 @@ impl Status {
         let directory = self.directory.to_find()?;
         let status = Client::connect(&directory, concat!("telos status ", env!("CARGO_PKG_VERSION")))?.status()?;
         let text = if self.json { serde_json::to_string(&status)? + "\n" } else { rendered(&status) };
-        match std::io::stdout().write_all(text.as_bytes()) {
-            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {
-                Ok(ExitCode::from(exit_code::OUTPUT_CLOSED))
-            }
-            written => written.map(|()| ExitCode::SUCCESS).map_err(Into::into),
-        }
+        print(&text)
     }
 }
 
@@ -56,11 +50,14 @@ fn rendered(status: &Report) -> String {
     if status.image.is_empty() {
         text.push_str("  the image process does not say what it is doing\n");
     }
-    let width = status.image.keys().map(String::len).max().unwrap_or(0).max(8);
-    for (name, value) in &status.image {
-        let _ = writeln!(text, "  {:width$}  {}", name.replace('_', " "), words(value));
-    }
+    text.push_str(&table(status.image.iter()));
     text
+}
+
+/// Names and values, one a line.
+pub fn table<'r>(rows: impl Iterator<Item = (&'r String, &'r serde_json::Value)> + Clone) -> String {
+    let width = rows.clone().map(|(name, _)| name.len()).max().unwrap_or(0).max(8);
+    rows.map(|(name, value)| format!("  {:width$}  {}\n", name.replace('_', " "), words(value))).collect()
 }
 
 /// A value without the marks of JSON.
