@@ -1,12 +1,14 @@
 //! The one door to the kernel and to foreign code: whatever needs `unsafe`, libc or an ioctl is here, behind functions
 //! that are safe to call. Knows no objects and no formats of ours.
 //!
+//! - `descriptor`: what this process was started with and a child must not be
 //! - `disk`: a file as the log needs it, as a trait, so that tests can put a failing one in its place
 //! - `file`: what the standard library does not offer for files: write-back in pieces, locks with an owner
 //! - `lmdb`: the B+tree in a mapped file that holds the image
 //! - `output`: whether standard output was closed from the beginning
 //! - `fault`: a mapped file that is too short or broken ends the process with the file named
 
+pub mod descriptor;
 pub mod disk;
 mod error;
 pub mod fault;

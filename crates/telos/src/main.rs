@@ -1,5 +1,6 @@
 //! The telos command: arguments, configuration and wiring; nothing else.
 
+mod answer;
 mod command;
 mod documentation;
 mod habit;
@@ -8,6 +9,7 @@ mod hint;
 mod host;
 mod options;
 mod report;
+mod resident;
 mod session;
 mod source;
 

@@ -1,9 +1,11 @@
 //! Options that several commands share: limits, capabilities and colour.
 
 use crate::host::{Capabilities, Capability};
+use anyhow::Context;
 use clap::{Args, ValueEnum};
 use language::Limits;
 use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// What a program may use and touch.
@@ -44,6 +46,47 @@ impl MachineOptions {
         let granted = if self.no_host { Capabilities::none() } else { Capabilities::all() };
         self.deny.iter().fold(granted, |granted, &denied| granted.without(denied))
     }
+}
+
+/// Which image is meant.
+#[derive(Args, Clone, Debug, Default)]
+pub struct ImageDirectory {
+    /// The directory of the image; $TELOS_IMAGE unless given, and this directory if that is not set
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub image: Option<PathBuf>,
+}
+
+impl ImageDirectory {
+    /// The directory that was named, here or in the environment.
+    fn named(&self) -> Option<PathBuf> {
+        let variable = || std::env::var_os(IMAGE_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
+        self.image.clone().or_else(variable)
+    }
+
+    /// The directory that was named, or this one if there is an image in it.
+    pub fn meant(&self) -> Option<PathBuf> {
+        let here = || is_image(Path::new(".")).then(|| PathBuf::from("."));
+        self.named().or_else(here)
+    }
+
+    /// Where an image is to be found that is up.
+    pub fn to_find(&self) -> anyhow::Result<PathBuf> {
+        self.meant().with_context(|| {
+            format!("no image is named and none is here; name one with --image DIR or set {IMAGE_VARIABLE}")
+        })
+    }
+
+    /// Where an image is to be opened, or made: not by accident in whatever directory this is.
+    pub fn to_open(&self) -> anyhow::Result<PathBuf> {
+        self.meant().context("there is no image in this directory; name one to make: telos up DIR")
+    }
+}
+
+const IMAGE_VARIABLE: &str = "TELOS_IMAGE";
+
+/// Whether an image lies there or is up there.
+fn is_image(directory: &Path) -> bool {
+    ["telos.img", "telos.wal", keeper::SOCKET].iter().any(|name| directory.join(name).exists())
 }
 
 /// When to use colours.
@@ -114,7 +157,7 @@ fn whole(text: &str, units: Units) -> Option<u64> {
     plain.or_else(|| scaled().map(|number| number as u64)).filter(|&number| number > 0)
 }
 
-fn parse_count(text: &str) -> Result<u64, String> {
+pub fn parse_count(text: &str) -> Result<u64, String> {
     whole(text, COUNT_UNITS).ok_or_else(|| "expected a whole number from 1 on, such as 1000000, 1e6 or 10M".to_string())
 }
 
@@ -122,11 +165,11 @@ fn parse_depth(text: &str) -> Result<usize, String> {
     parse_count(text).map(|count| usize::try_from(count).unwrap_or(usize::MAX))
 }
 
-fn parse_bytes(text: &str) -> Result<u64, String> {
+pub fn parse_bytes(text: &str) -> Result<u64, String> {
     whole(text, BYTE_UNITS).ok_or_else(|| "expected a size from 1 byte on, such as 64M, 1.5GiB or 1048576".to_string())
 }
 
-fn parse_time(text: &str) -> Result<Duration, String> {
+pub fn parse_time(text: &str) -> Result<Duration, String> {
     let time = scaled(text, SECOND_UNITS).and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     time.filter(|time| !time.is_zero())
         .ok_or_else(|| "expected a time longer than 0, such as 5, 1.5s, 500ms or 2m".to_string())

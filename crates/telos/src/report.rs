@@ -41,26 +41,44 @@ pub fn say(text: &str) {
 
 /// A failure as text; nothing for one that needs no words.
 pub fn render(session: &mut Session, failure: &Failure, is_colored: bool) -> String {
-    let renderer = if is_colored { Renderer::styled() } else { Renderer::plain() };
-    let mut page = Page { session, renderer, is_colored };
+    let hint = match failure {
+        Failure::Program(Error::Exception(exception)) | Failure::Unhandled(exception) => {
+            hint::for_exception(session, exception)
+        }
+        _ => None,
+    };
+    let session = &*session;
+    let sources = |label: &str| session.source_of(label);
+    let page = Page::new(&sources, is_colored);
     match failure {
-        Failure::Program(Error::Exception(exception)) => page.exception(exception, ""),
-        Failure::Unhandled(exception) => page.exception(exception, "in a coroutine: "),
+        Failure::Program(Error::Exception(exception)) => page.exception(exception, "", hint),
+        Failure::Unhandled(exception) => page.exception(exception, "in a coroutine: ", hint),
         Failure::Program(Error::Syntax { label, error }) => {
             let place = Place { label, line: error.line, column: error.column, name: "" };
-            page.with_source(format!("syntax error: {}", error.message), &place, error.hint.clone())
+            page.with_source(syntax_title(&error.message), &place, error.hint.clone())
         }
         Failure::Program(Error::Halted(Halt::Exit { .. })) | Failure::OutputClosed => String::new(),
-        Failure::Program(Error::Halted(halt)) => page.halted(halt.to_string(), limit_hint(halt)),
+        Failure::Program(Error::Halted(halt)) => {
+            page.located(halt.to_string(), session.vm.halted_at(), limit_hint(halt))
+        }
         Failure::TimedOut(timeout) => {
             let hint = Some("--timeout TIME allows more".to_string());
-            page.halted(format!("timed out after {} s", timeout.as_secs_f64()), hint)
+            page.located(format!("timed out after {} s", timeout.as_secs_f64()), session.vm.halted_at(), hint)
         }
         Failure::OutputFailed(error) => page.plain(format!("{CANNOT_WRITE}: {error}"), None),
     }
 }
 
-fn limit_hint(halt: &Halt) -> Option<String> {
+pub fn exception_title(type_name: &str, message: &str) -> String {
+    shortened(&format!("{type_name}: {message}"), MESSAGE_CHARACTERS)
+}
+
+pub fn syntax_title(message: &str) -> String {
+    format!("syntax error: {message}")
+}
+
+/// How a program gets more of what it ran out of.
+pub fn limit_hint(halt: &Halt) -> Option<String> {
     match halt {
         Halt::Fuel { .. } => Some("--fuel N allows more".to_string()),
         Halt::Memory { .. } => Some("--memory SIZE allows more".to_string()),
@@ -81,35 +99,32 @@ fn is_library(label: &str) -> bool {
 }
 
 /// A report in the making.
-struct Page<'s> {
-    session: &'s mut Session,
+pub struct Page<'s> {
+    /// The source that a label stands for, as far as it is known.
+    sources: &'s dyn Fn(&str) -> Option<String>,
     renderer: Renderer,
     is_colored: bool,
 }
 
-impl Page<'_> {
+impl<'s> Page<'s> {
+    pub fn new(sources: &'s dyn Fn(&str) -> Option<String>, is_colored: bool) -> Page<'s> {
+        let renderer = if is_colored { Renderer::styled() } else { Renderer::plain() };
+        Page { sources, renderer, is_colored }
+    }
+
     /// A title and a hint, for what has no place.
     fn plain(&self, title: String, hint: Option<String>) -> String {
         let group = Group::with_title(Level::ERROR.primary_title(title));
         self.renderer.render(&[group.elements(hint.map(|hint| Level::HELP.message(hint)))])
     }
 
-    fn exception(&mut self, exception: &Exception, whereabouts: &str) -> String {
-        let Exception { type_name, message, trace, .. } = exception;
-        let separator = if message.is_empty() { "" } else { ": " };
-        let title = shortened(&format!("{whereabouts}{type_name}{separator}{message}"), MESSAGE_CHARACTERS);
-        let hint = hint::for_exception(self.session, exception);
-        self.located(title, trace, hint)
-    }
-
-    /// Why a program was stopped, and where that was.
-    fn halted(&mut self, title: String, hint: Option<String>) -> String {
-        let trace = self.session.vm.halted_at().clone();
-        self.located(title, &trace, hint)
+    fn exception(&self, exception: &Exception, whereabouts: &str, hint: Option<String>) -> String {
+        let title = exception_title(&exception.type_name, &exception.message);
+        self.located(format!("{whereabouts}{title}"), &exception.trace, hint)
     }
 
     /// What happened at the innermost place of a trace, and the way there.
-    fn located(&mut self, title: String, trace: &Trace, hint: Option<String>) -> String {
+    pub fn located(&self, title: String, trace: &Trace, hint: Option<String>) -> String {
         let is_placed = |entry: &&TraceEntry| entry.line > 0;
         let is_own = |entry: &&TraceEntry| is_placed(entry) && !is_library(&entry.label);
         // The library is right more often than its caller.
@@ -122,7 +137,7 @@ impl Page<'_> {
     }
 
     fn with_source(&self, title: String, place: &Place<'_>, hint: Option<String>) -> String {
-        let source = self.session.source_of(place.label);
+        let source = (self.sources)(place.label);
         let line = source.as_deref().and_then(|source| source.lines().nth(place.line.saturating_sub(1) as usize));
         let Some(line) = line else {
             return self.plain(format!("{title} ({}:{}:{})", place.label, place.line, place.column), hint);

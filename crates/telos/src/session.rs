@@ -62,6 +62,8 @@ pub struct Session {
     sources: BTreeMap<String, String>,
     deadline: Option<Instant>,
     has_timed_out: Arc<AtomicBool>,
+    /// Somebody else says when a stop was meant for an earlier program.
+    is_kept: bool,
 }
 
 impl Session {
@@ -92,9 +94,15 @@ impl Session {
             sources: BTreeMap::new(),
             deadline: None,
             has_timed_out: Arc::default(),
+            is_kept: false,
         };
         session.refill();
         session
+    }
+
+    /// From now on stops stay in force until somebody takes them back who knows what they were meant for.
+    pub fn keep_stops(&mut self) {
+        self.is_kept = true;
     }
 
     /// Gives what follows the full limits: fuel and time are used up by all of it together.
@@ -138,6 +146,10 @@ impl Session {
         self.sources.insert(label.to_string(), source.to_string());
     }
 
+    pub fn forget(&mut self, label: &str) {
+        self.sources.remove(label);
+    }
+
     /// Lets coroutines that are still at work come to their end.
     pub fn drain(&mut self) -> Result<(), Failure> {
         let lobby = self.vm.lobby();
@@ -173,15 +185,7 @@ impl Session {
 
     /// The source that a label stands for, as far as it is known.
     pub fn source_of(&self, label: &str) -> Option<String> {
-        const LARGEST_BYTES: u64 = 16 << 20;
-        let known = self.sources.get(label).cloned();
-        let library = || language::library_sources().find(|(name, _)| *name == label).map(|(_, text)| text.to_string());
-        let file = || {
-            let metadata = std::fs::metadata(label).ok()?;
-            let is_readable = metadata.is_file() && metadata.len() <= LARGEST_BYTES;
-            if is_readable { std::fs::read_to_string(label).ok() } else { None }
-        };
-        known.or_else(library).or_else(file)
+        self.sources.get(label).cloned().or_else(|| common_source_of(label))
     }
 
     /// Writes out everything that is still buffered, and says if that failed.
@@ -199,7 +203,9 @@ impl Session {
     /// Runs something in the machine and looks at the clock from beside it.
     fn watched(&mut self, run: impl FnOnce(&mut Vm) -> Result<Value, Error>) -> Result<Value, Failure> {
         // A stop that came too late for the last program is not meant for this one.
-        self.vm.interrupt().take();
+        if !self.is_kept {
+            self.vm.interrupt().take();
+        }
         let Some(deadline) = self.deadline else {
             return run(&mut self.vm).map_err(|error| self.failure(error));
         };
@@ -272,6 +278,18 @@ impl Watch {
         crate::report::say(&format!("error: timed out after {seconds} s, in the midst of one long step"));
         std::process::exit(exit_code::TIMEOUT.into());
     }
+}
+
+/// The source that a label stands for in any machine: a part of the library, or a file.
+pub fn common_source_of(label: &str) -> Option<String> {
+    const LARGEST_BYTES: u64 = 16 << 20;
+    let library = || language::library_sources().find(|(name, _)| *name == label).map(|(_, text)| text.to_string());
+    let file = || {
+        let metadata = std::fs::metadata(label).ok()?;
+        let is_readable = metadata.is_file() && metadata.len() <= LARGEST_BYTES;
+        if is_readable { std::fs::read_to_string(label).ok() } else { None }
+    };
+    library().or_else(file)
 }
 
 /// Makes Ctrl-C stop the machine at its next message; a second one ends the process.

@@ -152,7 +152,22 @@ fn help_teaches() {
     assert!(help.contains("Examples:") && help.contains("Exit codes:"));
     assert!(telos(&["eval", "--help"]).ok().contains("--fuel"));
     assert!(telos(&["run", "--help"]).ok().contains("Options of telos stand before the file"));
-    for command in ["", "run", "eval", "repl", "fmt", "completions", "demo"] {
+    for command in [
+        "",
+        "run",
+        "eval",
+        "repl",
+        "up",
+        "send",
+        "status",
+        "log",
+        "show",
+        "revert",
+        "image",
+        "fmt",
+        "completions",
+        "demo",
+    ] {
         let arguments: Vec<&str> = [command, "--help"].into_iter().filter(|word| !word.is_empty()).collect();
         let help = |columns: &str| {
             let ended = launch::command(".".as_ref(), &arguments).env("COLUMNS", columns).output().unwrap();

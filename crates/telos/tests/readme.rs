@@ -2,12 +2,14 @@
 //!
 //! - ```` ```io ```` is a program that begins with `# name.io`
 //! - ```` ```sh ```` lines that begin with `telos` are run; `# → text` is what they print, `# exit code N` how they end
+//!   `telos up` goes on beside the others
 //! - ```` ```text ```` is what the program before it prints, on whichever stream
 //!
 //! Its Rust is tested with the `language` crate's documentation.
 
 mod launch;
 
+use launch::up::Up;
 use launch::{command, write};
 use std::path::Path;
 use std::process::Command;
@@ -53,6 +55,7 @@ fn every_command_and_program_does_what_is_shown() {
     let directory = tempdir().unwrap();
     let mut program = None;
     let (mut commands, mut outputs) = (0, 0);
+    let mut up = Vec::new();
     for (language, text) in blocks(README) {
         match language {
             "io" => {
@@ -69,7 +72,10 @@ fn every_command_and_program_does_what_is_shown() {
             }
             "sh" => {
                 for line in text.lines().filter(|line| line.starts_with("telos ")) {
-                    check_line(directory.path(), line);
+                    match line.strip_prefix("telos up ").and_then(|rest| rest.split_whitespace().next()) {
+                        Some(image) => up.push(Up::start_in(&directory.path().join(image), &[])),
+                        None => check_line(directory.path(), line),
+                    }
                     commands += 1;
                 }
             }

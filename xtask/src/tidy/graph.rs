@@ -13,6 +13,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("language", &["object"]),
     ("merge", &["object"]),
     ("store", &["object", "system"]),
+    ("keeper", &["system"]),
     ("sandbox", &["system"]),
     ("image", &["object", "language", "store", "merge"]),
     ("dream", &["object", "language", "image", "merge", "sandbox"]),

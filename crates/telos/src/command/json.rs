@@ -16,11 +16,7 @@ const VALUES_MAX: usize = 100_000;
 
 /// Prints the one object that stands for an evaluation, and gives the exit code that belongs to it.
 pub fn print(mut session: Session, result: Result<Value, Failure>) -> ExitCode {
-    let described = result.and_then(|value| {
-        let mut left = VALUES_MAX;
-        let json = value_of(&mut session, value, DEPTH_MAX, &mut left)?;
-        Ok((json, session.vm.type_name(value)))
-    });
+    let described = result.and_then(|value| Ok((described(&mut session, value)?, session.vm.type_name(value))));
     let _ = session.finish();
     let output = session.output.take_captured();
     let unhandled = session.take_unhandled();
@@ -50,6 +46,11 @@ pub fn print(mut session: Session, result: Result<Value, Failure>) -> ExitCode {
 }
 
 /// Numbers, text, lists, maps and constants as they are; any other object as its text.
+pub fn described(session: &mut Session, value: Value) -> Result<serde_json::Value, Failure> {
+    let mut left = VALUES_MAX;
+    value_of(session, value, DEPTH_MAX, &mut left)
+}
+
 fn value_of(session: &mut Session, value: Value, depth: usize, left: &mut usize) -> Result<serde_json::Value, Failure> {
     *left = left.saturating_sub(1);
     if value.is_nil() {

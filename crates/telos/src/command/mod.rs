@@ -4,15 +4,27 @@ mod completions;
 mod demo;
 mod eval;
 mod fmt;
+mod history;
+mod image;
 mod json;
 mod repl;
 mod run;
+mod send;
+mod status;
+mod up;
+
+pub use json::described;
+pub use repl::{Snapshot, help_text};
+pub use send::RequestOptions;
 
 use crate::habit;
-use crate::options::Color;
+use crate::options::{Color, ImageDirectory};
 use crate::report;
-use crate::session::{Failure, Session};
+use crate::session::{Failure, Session, exit_code};
 use clap::{Parser, Subcommand};
+use keeper::Client;
+use keeper::protocol::{Outcome, Request};
+use std::io::Write;
 use std::process::ExitCode;
 
 // Lines of at most 80 columns, as they are printed.
@@ -24,6 +36,8 @@ Examples:
   telos run --fuel 1e6 --no-host x.io
                                      run code that you do not trust
   telos repl                         explore, with completion and help
+  telos up garden                    keep an image alive in ./garden
+  telos send --image garden '1 + 2'  talk to it; status shows what it does
 
 Exit codes:
     0   success, or the code that the program gave to System exit
@@ -52,9 +66,17 @@ enum Command {
     Run(run::Run),
     Eval(eval::Eval),
     Repl(repl::Repl),
+    Up(up::Up),
+    Send(send::Send),
+    Status(status::Status),
+    Log(history::Log),
+    Show(history::Show),
+    Revert(history::Revert),
+    Image(image::Image),
     Fmt(fmt::Fmt),
     Completions(completions::Completions),
     Demo(demo::Demo),
+    ImageProcess(up::ImageProcess),
 }
 
 impl Cli {
@@ -63,10 +85,35 @@ impl Cli {
             Command::Run(command) => command.run(self.color),
             Command::Eval(command) => command.run(self.color),
             Command::Repl(command) => command.run(self.color),
+            Command::Up(command) => command.run(),
+            Command::Send(command) => command.run(self.color),
+            Command::Status(command) => command.run(),
+            Command::Log(command) => command.run(),
+            Command::Show(command) => command.run(),
+            Command::Revert(command) => command.run(self.color),
+            Command::Image(command) => command.run(),
             Command::Fmt(command) => command.run(self.color),
             Command::Completions(command) => command.run(),
             Command::Demo(command) => command.run(self.color),
+            Command::ImageProcess(command) => command.run_quietly(self.color),
         }
+    }
+}
+
+/// Writes to standard output. Whoever has gone away needs no words.
+fn print(text: &str) -> anyhow::Result<ExitCode> {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(ExitCode::from(exit_code::OUTPUT_CLOSED)),
+        written => written.map(|()| ExitCode::SUCCESS).map_err(Into::into),
+    }
+}
+
+/// Asks an image that is up for something that it answers with JSON.
+fn ask(directory: &ImageDirectory, request: &Request) -> anyhow::Result<serde_json::Value> {
+    let name = concat!("telos ", env!("CARGO_PKG_VERSION"));
+    match Client::connect(&directory.to_find()?, name)?.send(request)?.outcome {
+        Outcome::Value(shown) => Ok(serde_json::from_str(&shown.text)?),
+        Outcome::Failure(failure) => anyhow::bail!(failure.message),
     }
 }
 

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses what it needs")]
 
+pub mod up;
+
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -48,7 +50,13 @@ pub fn telos_in(directory: &Path, arguments: &[&str], input: &str) -> Ran {
 
 pub fn command(directory: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_telos"));
-    command.current_dir(directory).args(arguments).env("TZ", "UTC").env_remove("NO_COLOR").env("RUST_BACKTRACE", "0");
+    command
+        .current_dir(directory)
+        .args(arguments)
+        .env("TZ", "UTC")
+        .env_remove("NO_COLOR")
+        .env_remove("TELOS_IMAGE")
+        .env("RUST_BACKTRACE", "0");
     command
 }
 

@@ -29,6 +29,16 @@ impl Snapshot {
         Snapshot { lobby: sorted(vm.visible_names(lobby)), of }
     }
 
+    /// The same for another process.
+    pub fn to_json(&self) -> String {
+        serde_json::json!([self.lobby, self.of]).to_string()
+    }
+
+    pub fn from_json(text: &str) -> Option<Snapshot> {
+        let (lobby, of) = serde_json::from_str(text).ok()?;
+        Some(Snapshot { lobby, of })
+    }
+
     /// The names that may stand at the cursor, and where the written part of them begins.
     pub fn complete(&self, line: &str, position: usize) -> (usize, Vec<&str>) {
         let before = &line[..position];

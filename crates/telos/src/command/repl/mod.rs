@@ -1,42 +1,57 @@
-//! `telos repl`: a dialogue with one machine.
+//! `telos repl`: a dialogue, with a machine of its own or with an image that is up. Owns how lines become inputs.
 
+mod attached;
 mod completion;
+mod dialogue;
 mod editor;
 mod help;
 
-use super::{advise, end};
-use crate::host::Sink;
-use crate::options::{Color, MachineOptions};
-use crate::report;
-use crate::session::{Failure, Session, stop_on_ctrl_c};
+pub use completion::Snapshot;
+
+use super::end;
+use crate::options::{Color, ImageDirectory, MachineOptions};
 use anstyle::{AnsiColor, Style};
+use attached::Attached;
 use clap::Args;
-use completion::Snapshot;
+use dialogue::Dialogue;
 use language::syntax::Incoming;
-use language::{Error, Halt};
 use reedline::Signal;
 use std::io::{BufRead, IsTerminal};
+use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
-/// Explore the language in a dialogue
+const EXAMPLES: &str = "\
+Examples:
+  telos repl                       explore the language
+  telos repl --image garden        talk to the image in ./garden";
+
+/// Explore the language in a dialogue, or talk to an image
 ///
 /// Type `help` for help and `exit` to leave. The value of each input is shown, text in quotes. Limits hold for each
 /// input anew. When standard input is no terminal, lines are read from it without a prompt; the exit code is that of
-/// the last input that failed, if one did.
+/// the last input that failed, if one did. With an image, named by --image or $TELOS_IMAGE or lying in this directory,
+/// each input is a transaction in it.
 #[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
 pub struct Repl {
+    #[command(flatten)]
+    directory: ImageDirectory,
+
     #[command(flatten)]
     machine: MachineOptions,
 }
 
 impl Repl {
     pub fn run(self, color: Color) -> anyhow::Result<ExitCode> {
-        let session = Session::new(&self.machine, Sink::Standard);
-        let mut dialogue = Dialogue { session, color, count: 0, failed: None };
-        stop_on_ctrl_c(&dialogue.session, false);
         let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
-        let result = if is_terminal { dialogue.edited()? } else { dialogue.plain()? };
+        if let Some(directory) = self.directory.meant() {
+            let mut attached = Attached::connect(&directory, &self.machine, color)?;
+            let code = converse(&mut attached, color, is_terminal)??;
+            return Ok(ExitCode::from(if is_terminal { code } else { attached.failed.unwrap_or(code) }));
+        }
+        let mut dialogue = Dialogue::new(&self.machine, color);
+        let result = converse(&mut dialogue, color, is_terminal)?;
         let (is_over, failed) = (result.is_ok(), dialogue.failed);
         let code = end(dialogue.session, result, color);
         // Whoever types sees what failed; a script looks at the exit code.
@@ -45,7 +60,7 @@ impl Repl {
 }
 
 /// The words of an input, as far as the dialogue itself may be meant: also of `help(List)`, `exit()` and `:help List`.
-fn asked_words(input: &str) -> Vec<&str> {
+pub fn asked_words(input: &str) -> Vec<&str> {
     const NAMES: &[&str] = &["help", "exit", "quit"];
     let words: Vec<&str> = input.split_whitespace().collect();
     if let Some(name) = words.first().and_then(|word| word.strip_prefix(':')).filter(|name| NAMES.contains(name)) {
@@ -58,119 +73,79 @@ fn asked_words(input: &str) -> Vec<&str> {
     called.unwrap_or(words)
 }
 
-struct Dialogue {
-    session: Session,
-    color: Color,
-    /// How many inputs there were; each has a label of its own, so that an old one's source is still known.
-    count: usize,
-    /// The exit code of the last input that failed.
-    failed: Option<u8>,
+/// What `help` and the words after it say.
+pub fn help_text(vm: &mut language::Vm, words: &[String]) -> String {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    help::text(vm, &words)
 }
 
-/// The dialogue goes on, or it ended like this.
-type Next = Result<(), Result<(), Failure>>;
+/// Whoever answers the inputs.
+trait Partner {
+    /// How a dialogue ends.
+    type End;
 
-impl Dialogue {
-    fn edited(&mut self) -> anyhow::Result<Result<(), Failure>> {
-        let snapshot = Arc::new(Mutex::new(Snapshot::default()));
-        let mut editor = editor::editor(snapshot.clone(), self.color.on_stdout());
-        self.say(&format!("telos {}, the Io language. Type help for help, exit to leave.", env!("CARGO_PKG_VERSION")));
-        loop {
-            if let Ok(mut snapshot) = snapshot.lock() {
-                *snapshot = Snapshot::of(&mut self.session.vm);
-            }
-            self.session.output.flush();
-            match editor.read_line(&editor::IoPrompt)? {
-                Signal::Success(input) => {
-                    if let Err(result) = self.input(&input) {
-                        return Ok(result);
-                    }
-                }
-                Signal::CtrlC => {}
-                Signal::CtrlD => return Ok(Ok(())),
-                _ => {}
-            }
-        }
-    }
-
-    /// Reads lines without a prompt until the input ends.
-    fn plain(&mut self) -> anyhow::Result<Result<(), Failure>> {
-        let mut input = Incoming::default();
-        let mut line = Vec::new();
-        loop {
-            line.clear();
-            let is_at_end = crate::host::standard_input().borrow_mut().read_until(b'\n', &mut line)? == 0;
-            let needs_more = input.push(&String::from_utf8_lossy(&line));
-            if needs_more && !is_at_end {
-                continue;
-            }
-            if let Err(result) = self.input(&input.take()) {
-                return Ok(result);
-            }
-            if is_at_end {
-                return Ok(Ok(()));
-            }
-        }
-    }
-
+    fn greeting(&self) -> String;
+    /// The names to complete from.
+    fn snapshot(&mut self) -> Snapshot;
     /// Answers one input.
-    fn input(&mut self, input: &str) -> Next {
-        match asked_words(input)[..] {
-            [] => return Ok(()),
-            ["exit" | "quit" | ":q"] => return Err(Ok(())),
-            // A program may have a slot of that name.
-            ["help", ref asked @ ..] if !self.has_slot("help") => {
-                let text = help::text(&mut self.session.vm, asked);
-                self.say(&text);
-                return Ok(());
+    fn input(&mut self, input: &str) -> ControlFlow<Self::End>;
+    /// Nothing more was typed.
+    fn leave(&mut self) -> Self::End;
+    fn say(&self, text: &str);
+    fn flush(&self);
+}
+
+fn converse<P: Partner>(partner: &mut P, color: Color, is_terminal: bool) -> anyhow::Result<P::End> {
+    if is_terminal { edited(partner, color) } else { plain(partner) }
+}
+
+fn edited<P: Partner>(partner: &mut P, color: Color) -> anyhow::Result<P::End> {
+    let snapshot = Arc::new(Mutex::new(Snapshot::default()));
+    let mut editor = editor::editor(snapshot.clone(), color.on_stdout());
+    partner.say(&partner.greeting());
+    loop {
+        if let Ok(mut snapshot) = snapshot.lock() {
+            *snapshot = partner.snapshot();
+        }
+        partner.flush();
+        match editor.read_line(&editor::IoPrompt)? {
+            Signal::Success(input) => {
+                if let ControlFlow::Break(end) = partner.input(&input) {
+                    return Ok(end);
+                }
             }
+            Signal::CtrlC => {}
+            Signal::CtrlD => return Ok(partner.leave()),
             _ => {}
         }
-        self.count += 1;
-        self.session.refill();
-        let label = format!("input {}", self.count);
-        let result = self.session.evaluate(input, &label).and_then(|value| {
-            self.session.vm.retain(value);
-            let text = self.session.shown(value);
-            self.session.vm.release(value);
-            text
-        });
-        match result {
-            Ok(text) => self.answer(&text),
-            Err(failure @ (Failure::OutputClosed | Failure::OutputFailed(_))) => return Err(Err(failure)),
-            Err(failure @ Failure::Program(Error::Halted(Halt::Exit { .. }))) => return Err(Err(failure)),
-            Err(failure) => {
-                // The terminal has shown ^C where the cursor stood.
-                if matches!(failure, Failure::Program(Error::Halted(Halt::Interrupted))) && self.color.on_stdout() {
-                    self.say("");
-                }
-                self.failed = Some(failure.exit_code());
-                report::show(&mut self.session, &failure, self.color);
-            }
-        }
-        for failure in self.session.take_unhandled() {
-            self.failed = Some(failure.exit_code());
-            report::show(&mut self.session, &failure, self.color);
-        }
-        advise(&mut self.session, input, self.color);
-        Ok(())
     }
+}
 
-    fn has_slot(&mut self, name: &str) -> bool {
-        let lobby = self.session.vm.lobby();
-        self.session.vm.get_slot(lobby, name).is_some()
-    }
-
-    fn say(&self, text: &str) {
-        self.session.output.write_bytes(text.trim_end().as_bytes());
-        self.session.output.write_bytes(b"\n");
-    }
-
-    fn answer(&self, text: &str) {
-        let style = Style::new().fg_color(Some(AnsiColor::BrightBlack.into()));
-        match self.color.on_stdout() {
-            true => self.say(&format!("{style}==>{style:#} {text}")),
-            false => self.say(&format!("==> {text}")),
+/// Reads lines without a prompt until the input ends.
+fn plain<P: Partner>(partner: &mut P) -> anyhow::Result<P::End> {
+    let mut input = Incoming::default();
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let is_at_end = crate::host::standard_input().borrow_mut().read_until(b'\n', &mut line)? == 0;
+        let needs_more = input.push(&String::from_utf8_lossy(&line));
+        if needs_more && !is_at_end {
+            continue;
         }
+        if let ControlFlow::Break(end) = partner.input(&input.take()) {
+            return Ok(end);
+        }
+        if is_at_end {
+            return Ok(partner.leave());
+        }
+    }
+}
+
+/// A value as it is shown.
+fn answer_line(text: &str, color: Color) -> String {
+    let style = Style::new().fg_color(Some(AnsiColor::BrightBlack.into()));
+    match color.on_stdout() {
+        true => format!("{style}==>{style:#} {text}"),
+        false => format!("==> {text}"),
     }
 }

@@ -1,0 +1,54 @@
+//! How much of everything there may be. Whoever connects may be hostile or broken, and must not make the keeper grow
+//! without end, stand still, or forget the others.
+
+use std::time::Duration;
+
+/// The bounds of one keeper.
+#[derive(Clone, Debug)]
+pub struct Bounds {
+    pub clients: usize,
+    /// Requests of one client that are not answered; more are left unread until one is.
+    pub requests_per_client: usize,
+    /// Requests of all clients that are not answered.
+    pub requests: usize,
+    /// Bytes of requests that were read and not handed on, of all clients.
+    pub request_bytes: usize,
+    /// Requests that the image process has and did not answer; as many share a flush.
+    pub requests_ahead: usize,
+    /// Bytes of answers that one client did not take yet, and all together.
+    pub answer_bytes_per_client: usize,
+    pub answer_bytes: usize,
+    /// How long a client may take to greet, to finish a frame that it began, and to take any of its answers.
+    pub greeting: Duration,
+    pub frame: Duration,
+    pub answer: Duration,
+    /// The longest time that a request may take, if there is one; a client may ask for less.
+    pub timeout: Option<Duration>,
+    /// How long the image process may take to stop a request that it was told to stop.
+    pub grace: Duration,
+    /// How long requests under way may go on after the keeper was told to stop,
+    pub stop: Duration,
+    /// and how long the image process may then take to close its files.
+    pub close: Duration,
+}
+
+impl Default for Bounds {
+    fn default() -> Bounds {
+        Bounds {
+            clients: 256,
+            requests_per_client: 64,
+            requests: 4096,
+            request_bytes: 128 << 20,
+            requests_ahead: 256,
+            answer_bytes_per_client: 32 << 20,
+            answer_bytes: 256 << 20,
+            greeting: Duration::from_secs(10),
+            frame: Duration::from_secs(30),
+            answer: Duration::from_secs(30),
+            timeout: None,
+            grace: Duration::from_secs(2),
+            stop: Duration::from_secs(10),
+            close: Duration::from_secs(60),
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! The Rust client: connects to the image of a directory, sends requests and waits for their answers.
+
+use crate::error::KeeperError;
+use crate::protocol::{
+    Answer, FRAME_BYTES_MAX, Frame, Hello, Inbox, Kind, Outbox, Refusal, Request, Status, VERSION, Welcome,
+};
+use crate::socket;
+use serde::de::DeserializeOwned;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+/// A connection to an image that is up.
+///
+/// ```no_run
+/// use keeper::{Client, protocol::{Outcome, Request}};
+///
+/// let mut client = Client::connect("my-image".as_ref(), "my program")?;
+/// let answer = client.send(&Request::evaluate("1 + 2"))?;
+/// assert!(matches!(answer.outcome, Outcome::Value(value) if value.text == "3"));
+/// # Ok::<(), keeper::KeeperError>(())
+/// ```
+pub struct Client {
+    stream: UnixStream,
+    inbox: Inbox,
+    outbox: Outbox,
+    welcome: Welcome,
+    last_id: u64,
+}
+
+/// Stops requests of a client from another thread.
+pub struct Canceller(UnixStream);
+
+impl Canceller {
+    /// Asks to stop a request, which is then answered as interrupted, unless it was done already.
+    pub fn cancel(&self, id: u64) -> Result<(), KeeperError> {
+        let mut outbox = Outbox::default();
+        outbox.push(Kind::Cancel, id, &[]);
+        outbox.drain(&self.0).map(|_| ()).map_err(|_| KeeperError::KeeperGone)
+    }
+}
+
+impl Client {
+    /// Connects to the image in a directory. `name` says who this is, for people.
+    pub fn connect(directory: &Path, name: &str) -> Result<Client, KeeperError> {
+        let stream = socket::connect(directory)?;
+        if !socket::is_welcome(&socket::peer(&stream)?) && !rustix::process::geteuid().is_root() {
+            return Err(KeeperError::NotYours(socket::socket_path(directory)));
+        }
+        let welcome = Welcome { protocol: 0, telos: String::new(), pid: 0, directory: String::new() };
+        let mut client = Client { stream, inbox: Inbox::default(), outbox: Outbox::default(), welcome, last_id: 0 };
+        client.outbox.push_json(Kind::Hello, 0, &Hello { protocol: VERSION, client: name.to_string() });
+        client.flush()?;
+        client.welcome = client.expect(Kind::Welcome, 0)?;
+        Ok(client)
+    }
+
+    /// What the keeper said of itself.
+    pub fn welcome(&self) -> &Welcome {
+        &self.welcome
+    }
+
+    /// Sends a request and waits for its answer.
+    pub fn send(&mut self, request: &Request) -> Result<Answer, KeeperError> {
+        let id = self.post(request)?;
+        self.flush()?;
+        self.wait(id)
+    }
+
+    /// Waits for the answer to one request. Answers to others that come before are lost.
+    pub fn wait(&mut self, id: u64) -> Result<Answer, KeeperError> {
+        self.expect(Kind::Answer, id)
+    }
+
+    /// Puts a request into the buffer, to be sent with others by [`Client::flush`]; gives its id. Whoever sends more
+    /// than 64 before reading answers may have to wait until some are done.
+    pub fn post(&mut self, request: &Request) -> Result<u64, KeeperError> {
+        let before = self.outbox.len();
+        self.last_id += 1;
+        self.outbox.push_json(Kind::Request, self.last_id, request);
+        if self.outbox.len() - before > FRAME_BYTES_MAX {
+            self.outbox.clear();
+            let most = FRAME_BYTES_MAX >> 20;
+            return Err(KeeperError::Protocol(format!("a request of more than {most} MiB; send it in parts")));
+        }
+        Ok(self.last_id)
+    }
+
+    pub fn flush(&mut self) -> Result<(), KeeperError> {
+        match self.outbox.drain(&self.stream) {
+            Ok(_) => Ok(()),
+            // Who refuses says why before closing.
+            Err(_) => match self.receive() {
+                Err(error @ KeeperError::Refused(_)) => Err(error),
+                _ => Err(KeeperError::KeeperGone),
+            },
+        }
+    }
+
+    /// Waits for the next answer, whichever it is.
+    pub fn receive(&mut self) -> Result<(u64, Answer), KeeperError> {
+        self.next_frame(|frame| match frame.kind {
+            Kind::Answer => Ok(Some((frame.id, decode(frame.body)?))),
+            _ => Ok(None),
+        })
+    }
+
+    /// What the image is doing.
+    pub fn status(&mut self) -> Result<Status, KeeperError> {
+        self.last_id += 1;
+        let id = self.last_id;
+        self.outbox.push(Kind::Status, id, &[]);
+        self.flush()?;
+        self.expect(Kind::Status, id)
+    }
+
+    /// Lets another thread stop requests, a handler of Ctrl-C for example.
+    pub fn canceller(&self) -> Result<Canceller, KeeperError> {
+        self.stream.try_clone().map(Canceller).map_err(KeeperError::system("share the connection"))
+    }
+
+    /// Waits for one frame; others are for requests that nobody waits for any more.
+    fn expect<T: DeserializeOwned>(&mut self, kind: Kind, id: u64) -> Result<T, KeeperError> {
+        self.next_frame(
+            |frame| {
+                if frame.kind == kind && frame.id == id { decode(frame.body).map(Some) } else { Ok(None) }
+            },
+        )
+    }
+
+    fn next_frame<T>(
+        &mut self,
+        mut take: impl FnMut(&Frame<'_>) -> Result<Option<T>, KeeperError>,
+    ) -> Result<T, KeeperError> {
+        loop {
+            while let Some(frame) = self.inbox.next(FRAME_BYTES_MAX)? {
+                if frame.kind == Kind::Refusal {
+                    return Err(KeeperError::Refused(decode::<Refusal>(frame.body)?.message));
+                }
+                if let Some(taken) = take(&frame)? {
+                    return Ok(taken);
+                }
+            }
+            match self.inbox.fill(&self.stream) {
+                Ok(0) | Err(_) => return Err(KeeperError::KeeperGone),
+                Ok(_) => {}
+            }
+        }
+    }
+}
+
+fn decode<T: DeserializeOwned>(body: &[u8]) -> Result<T, KeeperError> {
+    serde_json::from_slice(body).map_err(|error| KeeperError::Protocol(error.to_string()))
+}

@@ -1,0 +1,146 @@
+//! The thread that answers: takes all that is done at the time, waits until it is durable, and sends it in one write.
+//! Waiting for the last first makes one flush of it: that is the group commit.
+
+use super::living::Wait;
+use crate::error::KeeperError;
+use crate::protocol::{Answer, FRAME_BYTES_MAX, Kind, Outbox, Outcome};
+use serde::Serialize;
+use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+struct Done {
+    token: u64,
+    answer: Answer,
+    wait: Option<Wait>,
+}
+
+#[derive(Default)]
+struct State {
+    done: Vec<Done>,
+    is_over: bool,
+}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    work: Condvar,
+}
+
+impl Shared {
+    /// What a panic leaves behind here is whole: a vector and a flag.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The way out of the image process.
+pub struct Answers {
+    sender: Sender,
+    thread: JoinHandle<()>,
+}
+
+/// The same for other threads.
+#[derive(Clone)]
+pub struct Sender {
+    shared: Arc<Shared>,
+    pair: Arc<Mutex<UnixStream>>,
+}
+
+impl Answers {
+    pub fn start(pair: UnixStream) -> Result<Answers, KeeperError> {
+        let sender = Sender { shared: Arc::default(), pair: Arc::new(Mutex::new(pair)) };
+        let its_own = sender.clone();
+        let thread = std::thread::Builder::new().name("answers".into()).spawn(move || its_own.run());
+        Ok(Answers { sender, thread: thread.map_err(KeeperError::system("start a thread"))? })
+    }
+
+    pub fn sender(&self) -> Sender {
+        self.sender.clone()
+    }
+
+    pub fn push(&self, token: u64, answer: Answer, wait: Option<Wait>) {
+        self.sender.push(token, answer, wait);
+    }
+
+    /// A frame without a body.
+    pub fn tell(&self, kind: Kind) {
+        self.sender.send(kind, 0, &());
+    }
+
+    /// Sends what is left and ends.
+    pub fn finish(self) {
+        self.sender.shared.lock().is_over = true;
+        self.sender.shared.work.notify_one();
+        // A panic there was reported by its thread; the keeper sees what is missing.
+        let _ = self.thread.join();
+    }
+}
+
+impl Sender {
+    pub fn push(&self, token: u64, answer: Answer, wait: Option<Wait>) {
+        let mut state = self.shared.lock();
+        state.done.push(Done { token, answer, wait });
+        if state.done.len() == 1 {
+            self.shared.work.notify_one();
+        }
+    }
+
+    /// Sends something at once, past what waits for the disk.
+    pub fn send(&self, kind: Kind, id: u64, message: &impl Serialize) {
+        let mut outbox = Outbox::default();
+        outbox.push_json(kind, id, message);
+        self.write(&mut outbox);
+    }
+
+    fn write(&self, outbox: &mut Outbox) {
+        let pair = self.pair.lock().unwrap_or_else(PoisonError::into_inner);
+        if outbox.drain(&*pair).is_err() {
+            // The keeper has gone, and the reader ends the process.
+            outbox.clear();
+        }
+    }
+
+    fn run(&self) {
+        let mut batch = Vec::new();
+        let mut outbox = Outbox::default();
+        while self.take(&mut batch) {
+            for done in batch.iter_mut().rev() {
+                if let Some(Err(failure)) = done.wait.take().map(|wait| wait()) {
+                    done.answer.outcome = Outcome::Failure(failure);
+                    done.answer.commit = None;
+                }
+            }
+            for mut done in batch.drain(..) {
+                push_answer(&mut outbox, done.token, &mut done.answer);
+            }
+            self.write(&mut outbox);
+        }
+    }
+
+    /// All that is done now. False when nothing will come any more.
+    fn take(&self, batch: &mut Vec<Done>) -> bool {
+        let mut state = self.shared.lock();
+        while state.done.is_empty() {
+            if state.is_over {
+                return false;
+            }
+            state = self.shared.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        std::mem::swap(&mut state.done, batch);
+        true
+    }
+}
+
+fn push_answer(outbox: &mut Outbox, token: u64, answer: &mut Answer) {
+    let texts = answer.output.len() + if let Outcome::Value(shown) = &answer.outcome { shown.text.len() } else { 0 };
+    let before = outbox.len();
+    if texts <= FRAME_BYTES_MAX {
+        outbox.push_json(Kind::Answer, token, answer);
+    }
+    if texts > FRAME_BYTES_MAX || outbox.len() - before > FRAME_BYTES_MAX {
+        outbox.truncate(before);
+        answer.cut();
+        outbox.push_json(Kind::Answer, token, answer);
+    }
+}

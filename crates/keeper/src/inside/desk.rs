@@ -1,0 +1,209 @@
+//! What waits for the machine and what it is doing, shared by the machine's thread and the reader. Owns the rule that an
+//! interruption reaches the program it is meant for, or none.
+
+use super::is_interrupted;
+use super::living::Watch;
+use crate::protocol::{Answer, Failure, FailureKind, Outcome, Reason, Request};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+#[derive(Default)]
+pub struct Desk {
+    state: Mutex<State>,
+    work: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: VecDeque<(u64, Request)>,
+    /// Answers for requests that are not begun, because they were stopped before.
+    refused: VecDeque<(u64, Answer)>,
+    current: Current,
+    is_stopping: bool,
+    watch: Option<Arc<dyn Watch>>,
+}
+
+#[derive(Default)]
+enum Current {
+    #[default]
+    Idle,
+    Turn(Instant),
+    Request {
+        token: u64,
+        since: Instant,
+        label: String,
+        author: Option<String>,
+        stopped: Option<Reason>,
+    },
+}
+
+/// What the machine does next.
+pub enum Work {
+    Request(u64, Request),
+    /// To be answered without the machine.
+    Refused(u64, Answer),
+    Turn,
+    Stop,
+}
+
+impl Desk {
+    /// A thread that panicked holding this is the machine's, and then the process ends.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn set_watch(&self, watch: Arc<dyn Watch>) {
+        self.lock().watch = Some(watch);
+    }
+
+    // ---- the reader's side
+
+    pub fn add(&self, requests: &mut Vec<(u64, Request)>) {
+        if !requests.is_empty() {
+            self.lock().waiting.extend(requests.drain(..));
+            self.work.notify_one();
+        }
+    }
+
+    pub fn refuse(&self, token: u64, answer: Answer) {
+        self.lock().refused.push_back((token, answer));
+        self.work.notify_one();
+    }
+
+    /// Stops a request, whether it has begun or not. Nothing happens if it is done already.
+    pub fn cancel(&self, token: u64, reason: Reason) {
+        let mut state = self.lock();
+        if let Some(at) = state.waiting.iter().position(|(other, _)| *other == token) {
+            state.waiting.remove(at);
+            let mut answer = Answer::failed(FailureKind::Interrupted, "interrupted before it began");
+            explain(&mut answer, reason);
+            state.refused.push_back((token, answer));
+            drop(state);
+            self.work.notify_one();
+            return;
+        }
+        let watch = state.watch.clone();
+        if let Current::Request { token: current, stopped, .. } = &mut state.current
+            && *current == token
+        {
+            stopped.get_or_insert(reason);
+            // Under the lock: the machine cannot go on to another program meanwhile.
+            watch.iter().for_each(|watch| watch.interrupt());
+        }
+    }
+
+    /// Ends the machine after what is under way; a turn, which nobody waits for, at once.
+    pub fn stop(&self, is_urgent: bool) {
+        let mut state = self.lock();
+        state.is_stopping = true;
+        if is_urgent || matches!(state.current, Current::Turn(_)) {
+            state.watch.iter().for_each(|watch| watch.interrupt());
+        }
+        if is_urgent {
+            state.waiting.clear();
+        }
+        drop(state);
+        self.work.notify_one();
+    }
+
+    pub fn is_open(&self) -> bool {
+        self.lock().watch.is_some()
+    }
+
+    pub fn status(&self) -> BTreeMap<String, Value> {
+        let (watch, doing, waiting) = {
+            let state = self.lock();
+            let doing = match &state.current {
+                Current::Idle => json!("nothing"),
+                Current::Turn(since) => json!({ "turn_ms": milliseconds(*since) }),
+                Current::Request { label, author, since, .. } => {
+                    json!({ "request": label, "author": author, "since_ms": milliseconds(*since) })
+                }
+            };
+            (state.watch.clone(), doing, state.waiting.len())
+        };
+        let mut status = watch.map(|watch| watch.status()).unwrap_or_default();
+        status.insert("doing".into(), doing);
+        status.insert("waiting".into(), json!(waiting));
+        status
+    }
+
+    // ---- the machine's side
+
+    /// Waits for the next thing to do, at most until the next turn is due.
+    pub fn next(&self, next_turn: Option<Instant>) -> Work {
+        let mut state = self.lock();
+        loop {
+            if let Some((token, answer)) = state.refused.pop_front() {
+                return Work::Refused(token, answer);
+            }
+            if let Some((token, request)) = state.waiting.pop_front() {
+                let (label, author) = (request.label.clone(), request.author.clone());
+                state.enter(Current::Request { token, since: Instant::now(), label, author, stopped: None });
+                return Work::Request(token, request);
+            }
+            if state.is_stopping {
+                return Work::Stop;
+            }
+            let left = next_turn.map(|due| due.saturating_duration_since(Instant::now()));
+            state = match left {
+                Some(Duration::ZERO) => return Work::Turn,
+                Some(left) => self.work.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0,
+                None => self.work.wait(state).unwrap_or_else(PoisonError::into_inner),
+            };
+        }
+    }
+
+    /// The request that was begun has ended; says why it was told to.
+    pub fn finish(&self) -> Option<Reason> {
+        match std::mem::take(&mut self.lock().current) {
+            Current::Request { stopped, .. } => stopped,
+            _ => None,
+        }
+    }
+
+    /// Lets the scheduler take a turn, unless the process is ending.
+    pub fn turn(&self, turn: impl FnOnce() -> Option<Duration>) -> Option<Instant> {
+        {
+            let mut state = self.lock();
+            if state.is_stopping {
+                return None;
+            }
+            state.enter(Current::Turn(Instant::now()));
+        }
+        let next = turn();
+        self.lock().current = Current::Idle;
+        next.and_then(|next| Instant::now().checked_add(next))
+    }
+}
+
+impl State {
+    fn enter(&mut self, current: Current) {
+        self.watch.iter().for_each(|watch| watch.calm());
+        self.current = current;
+    }
+}
+
+fn milliseconds(since: Instant) -> u64 {
+    since.elapsed().as_millis() as u64
+}
+
+/// Says why a program was interrupted, in words for whoever sent it.
+pub fn explain(answer: &mut Answer, reason: Reason) {
+    let is_interrupted = is_interrupted(answer);
+    let Outcome::Failure(Failure { kind, message, hint, .. }) = &mut answer.outcome else { return };
+    if !is_interrupted {
+        return;
+    }
+    match reason {
+        Reason::Timeout { milliseconds } => {
+            *kind = FailureKind::Timeout;
+            *message = format!("timed out after {} s", Duration::from_millis(milliseconds).as_secs_f64());
+            *hint = Some("--timeout TIME allows more".to_string());
+        }
+        Reason::Stopping => *message = format!("{message}: the image is stopping"),
+        Reason::Asked | Reason::Gone => {}
+    }
+}

@@ -1,0 +1,52 @@
+//! What the image process runs: anything that does requests one after the other.
+
+use crate::protocol::{Answer, Failure, Request};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Waits until what a request did is durable, on another thread than the one that did it.
+pub type Wait = Box<dyn FnOnce() -> Result<(), Failure> + Send>;
+
+/// An image that lives in this process. All calls but those to its [`Watch`] come from one thread.
+pub trait Living {
+    /// Runs a request as one transaction, to its end: committed whole or rolled back. Never waits for the disk; the
+    /// answer is sent when its wait is over. A panic ends the process, so whoever can go on after one catches it.
+    fn begin(&mut self, request: &Request) -> Begun;
+
+    /// Gives the scheduler one turn, if one is due, as a transaction of its own; within limits, for nobody waits for it
+    /// and requests wait behind it. Says when the next one will be due: at once for zero, none before the next request.
+    /// Called after each request and when it is due, so it is quick when there is nothing to do.
+    fn turn(&mut self) -> Option<Duration>;
+
+    /// What other threads may do while this one runs a program.
+    fn watch(&self) -> Arc<dyn Watch>;
+
+    /// Closes the files. All answers have been sent.
+    fn close(self) -> Result<(), String>;
+}
+
+/// How a request ended, as far as the machine is concerned.
+pub enum Begun {
+    Done {
+        answer: Answer,
+        /// None if nothing was changed. Answers go out in the order of requests, so one that saw what another did is
+        /// never known before that is durable.
+        wait: Option<Wait>,
+    },
+    /// Long work beside the machine, such as a backup: runs on a thread of its own, and other requests go on meanwhile.
+    Apart(Box<dyn FnOnce() -> Answer + Send>),
+}
+
+/// A living image as seen from other threads.
+pub trait Watch: Send + Sync {
+    /// Makes the program that runs now end soon, as interrupted. Stays in force until `calm`.
+    fn interrupt(&self);
+
+    /// Takes back an interruption that came too late: it is not meant for the next program. Called before each program;
+    /// the image itself does not take interruptions back.
+    fn calm(&self);
+
+    /// What the image says of itself to `telos status`, whether it is busy or not.
+    fn status(&self) -> BTreeMap<String, serde_json::Value>;
+}

@@ -1,0 +1,116 @@
+//! The image process: three threads around one [`Living`]. The main thread runs requests and turns; the reader beside it
+//! takes what the keeper sends and can interrupt; the third waits for durability and answers.
+//!
+//! It ends when the keeper says so or has gone, never on a signal: whoever stops a group of processes means the keeper.
+
+mod answers;
+mod desk;
+mod living;
+mod reader;
+
+pub use living::{Begun, Living, Wait, Watch};
+
+use crate::error::KeeperError;
+use crate::protocol::{Answer, FailureKind, Kind, Outbox, Outcome, Refusal};
+use answers::Answers;
+use desk::{Desk, Work};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Runs this process as the image process: takes the connection to the keeper from the standard input, opens the image,
+/// and serves until it is told to stop.
+pub fn live<L: Living>(open: impl FnOnce() -> Result<L, String>) -> Result<(), KeeperError> {
+    let pair = take_pair()?;
+    // Programs that this process starts shall not be deaf to them, so the signals are caught, not ignored.
+    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
+        let caught = signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)));
+        caught.map_err(KeeperError::system("catch signals"))?;
+    }
+    serve(pair, open, |code| std::process::exit(code))
+}
+
+/// The standard input becomes empty, so that no program in the image reads what the keeper says.
+fn take_pair() -> Result<UnixStream, KeeperError> {
+    let standard_input = std::io::stdin();
+    if rustix::net::sockopt::socket_type(&standard_input).is_err() {
+        return Err(KeeperError::NoPair);
+    }
+    let pair = rustix::io::fcntl_dupfd_cloexec(&standard_input, 3).map_err(KeeperError::system("take the pair"))?;
+    let nothing = std::fs::File::open("/dev/null").map_err(KeeperError::system("open /dev/null"))?;
+    rustix::stdio::dup2_stdin(&nothing).map_err(KeeperError::system("empty the standard input"))?;
+    Ok(UnixStream::from(pair))
+}
+
+/// The same on any connection. `exit` ends the process where the machine does not.
+fn serve<L: Living>(
+    pair: UnixStream,
+    open: impl FnOnce() -> Result<L, String>,
+    exit: fn(i32),
+) -> Result<(), KeeperError> {
+    let desk = Arc::new(Desk::default());
+    let share = || pair.try_clone().map_err(KeeperError::system("share the pair"));
+    let answers = Answers::start(share()?)?;
+    reader::start(share()?, desk.clone(), answers.sender(), exit)?;
+    let mut living = match open() {
+        Ok(living) => living,
+        Err(message) => {
+            say_failed(&pair, &message);
+            return Err(KeeperError::ImageFailed { message });
+        }
+    };
+    desk.set_watch(living.watch());
+    answers.tell(Kind::Ready);
+    run(&mut living, &desk, &answers);
+    // What was begun is answered before the files are closed.
+    answers.finish();
+    living.close().map_err(|message| {
+        say_failed(&pair, &message);
+        KeeperError::ImageFailed { message }
+    })
+}
+
+fn say_failed(pair: &UnixStream, message: &str) {
+    let mut outbox = Outbox::default();
+    outbox.push_json(Kind::Failed, 0, &Refusal { message: message.to_string() });
+    // If nobody hears it, the exit code still tells.
+    let _ = outbox.drain(pair);
+}
+
+fn run<L: Living>(living: &mut L, desk: &Desk, answers: &Answers) {
+    let mut next_turn = desk.turn(|| living.turn());
+    loop {
+        match desk.next(next_turn) {
+            Work::Request(token, request) => match living.begin(&request) {
+                Begun::Done { mut answer, wait } => {
+                    if let Some(reason) = desk.finish() {
+                        desk::explain(&mut answer, reason);
+                    }
+                    answers.push(token, answer, wait);
+                }
+                Begun::Apart(job) => {
+                    desk.finish();
+                    let sender = answers.sender();
+                    let work = move || sender.push(token, job(), None);
+                    if std::thread::Builder::new().name("apart".into()).spawn(work).is_err() {
+                        let refused = Answer::failed(FailureKind::Refused, "the system has no thread left for this");
+                        answers.push(token, refused, None);
+                    }
+                }
+            },
+            Work::Refused(token, answer) => answers.push(token, answer, None),
+            Work::Turn => {}
+            Work::Stop => return,
+        }
+        // Also after each request: it may have left something for the scheduler, and a busy socket must not starve it.
+        next_turn = desk.turn(|| living.turn());
+    }
+}
+
+/// Whether a program was stopped from outside.
+fn is_interrupted(answer: &Answer) -> bool {
+    matches!(&answer.outcome, Outcome::Failure(failure) if failure.kind == FailureKind::Interrupted)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,225 @@
+//! The loop with a living thing that does as it is told.
+
+use super::*;
+use crate::protocol::{Command, FRAME_BYTES_MAX, Failure, Inbox, Reason, Request, Shown};
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+#[derive(Default)]
+struct Flag(AtomicBool);
+
+impl Watch for Flag {
+    fn interrupt(&self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+
+    fn calm(&self) {
+        self.0.store(false, Ordering::SeqCst);
+    }
+
+    fn status(&self) -> BTreeMap<String, serde_json::Value> {
+        BTreeMap::from([("commits".to_string(), 7.into())])
+    }
+}
+
+/// Echoes; `spin` runs until it is interrupted, `fail` cannot be made durable, `hold` waits for the test.
+struct Echo {
+    flag: Arc<Flag>,
+    hold: Option<Receiver<()>>,
+    turns: u64,
+}
+
+fn echo(hold: Option<Receiver<()>>) -> Echo {
+    Echo { flag: Arc::default(), hold, turns: 0 }
+}
+
+impl Living for Echo {
+    fn begin(&mut self, request: &Request) -> Begun {
+        let Command::Evaluate(source) = &request.command else { panic!("only expressions are sent here") };
+        let mut wait: Option<Wait> = None;
+        match source.as_str() {
+            "spin" => {
+                while !self.flag.0.load(Ordering::SeqCst) {
+                    std::thread::yield_now();
+                }
+                let answer = Answer::failed(FailureKind::Interrupted, "interrupted");
+                return Begun::Done { answer, wait: None };
+            }
+            "fail" => wait = Some(Box::new(|| Err(Failure::new(FailureKind::Storage, "the disk is full")))),
+            "hold" => {
+                let hold = self.hold.take().expect("it is held once");
+                wait = Some(Box::new(move || {
+                    let _ = hold.recv();
+                    Ok(())
+                }));
+            }
+            "turns" => {
+                let text = self.turns.to_string();
+                return Begun::Done { answer: value(text), wait: None };
+            }
+            "long" => return Begun::Done { answer: value("\u{1}".repeat(FRAME_BYTES_MAX / 2)), wait: None },
+            "apart" => return Begun::Apart(Box::new(|| value("from afar".into()))),
+            _ => {}
+        }
+        let mut answer = value(source.clone());
+        answer.commit = Some(1);
+        Begun::Done { answer, wait }
+    }
+
+    fn turn(&mut self) -> Option<Duration> {
+        self.turns += 1;
+        (self.turns < 10).then_some(Duration::ZERO)
+    }
+
+    fn watch(&self) -> Arc<dyn Watch> {
+        self.flag.clone()
+    }
+
+    fn close(self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+fn value(text: String) -> Answer {
+    Answer::new(Outcome::Value(Shown { text, kind: "Sequence".into() }))
+}
+
+/// The keeper's end of the pair.
+struct Keeper {
+    pair: UnixStream,
+    inbox: Inbox,
+}
+
+impl Keeper {
+    fn tell(&self, kind: Kind, id: u64, body: &impl serde::Serialize) {
+        let mut outbox = Outbox::default();
+        outbox.push_json(kind, id, body);
+        outbox.drain(&self.pair).unwrap();
+    }
+
+    fn ask(&self, id: u64, source: &str) {
+        self.tell(Kind::Request, id, &Request::evaluate(source));
+    }
+
+    fn next(&mut self) -> (Kind, u64, Vec<u8>) {
+        loop {
+            if let Some(frame) = self.inbox.next(FRAME_BYTES_MAX).unwrap() {
+                return (frame.kind, frame.id, frame.body.to_vec());
+            }
+            assert_ne!(self.inbox.fill(&self.pair).unwrap(), 0, "the image process has gone");
+        }
+    }
+
+    fn answer(&mut self) -> (u64, Answer) {
+        let (kind, id, body) = self.next();
+        assert_eq!(kind, Kind::Answer);
+        (id, serde_json::from_slice(&body).unwrap())
+    }
+
+    fn failure(&mut self) -> (u64, FailureKind, String) {
+        let (id, answer) = self.answer();
+        let Outcome::Failure(failure) = answer.outcome else { panic!("{answer:?}") };
+        (id, failure.kind, failure.message)
+    }
+}
+
+/// Runs a living thing on a thread, talks to it, and stops it.
+fn with_echo(hold: Option<Receiver<()>>, talk: impl FnOnce(&mut Keeper)) {
+    let (near, far) = UnixStream::pair().unwrap();
+    let process = std::thread::spawn(move || serve(far, || Ok(echo(hold)), |_| {}));
+    let mut keeper = Keeper { pair: near, inbox: Inbox::default() };
+    assert_eq!(keeper.next().0, Kind::Ready);
+    talk(&mut keeper);
+    keeper.tell(Kind::Stop, 0, &());
+    process.join().unwrap().unwrap();
+}
+
+#[test]
+fn answers_come_in_order_and_failures_to_flush_are_told() {
+    with_echo(None, |keeper| {
+        for (id, source) in ["a", "fail", "b"].into_iter().enumerate() {
+            keeper.ask(id as u64, source);
+        }
+        assert_eq!(keeper.answer().0, 0);
+        let (id, kind, message) = keeper.failure();
+        assert_eq!((id, kind, message.as_str()), (1, FailureKind::Storage, "the disk is full"));
+        let (id, answer) = keeper.answer();
+        assert_eq!((id, answer.commit), (2, Some(1)));
+    });
+}
+
+#[test]
+fn the_machine_goes_on_while_an_answer_waits_for_the_disk() {
+    let (release, hold) = channel();
+    with_echo(Some(hold), |keeper| {
+        keeper.ask(1, "hold");
+        keeper.ask(2, "spin");
+        // It is interrupted while the first answer still waits: so it was begun.
+        loop {
+            keeper.tell(Kind::Status, 9, &());
+            let (_, _, body) = keeper.next();
+            let status: BTreeMap<String, serde_json::Value> = serde_json::from_slice(&body).unwrap();
+            assert_eq!(status["commits"], 7);
+            if status["doing"]["request"] == "send" && status["waiting"] == 0 {
+                break;
+            }
+        }
+        keeper.tell(Kind::Cancel, 2, &Reason::Timeout { milliseconds: 1500 });
+        release.send(()).unwrap();
+        assert_eq!(keeper.answer().0, 1);
+        let (id, kind, message) = keeper.failure();
+        assert_eq!((id, kind, message.as_str()), (2, FailureKind::Timeout, "timed out after 1.5 s"));
+    });
+}
+
+#[test]
+fn an_interruption_reaches_the_request_it_is_meant_for() {
+    with_echo(None, |keeper| {
+        keeper.ask(1, "spin");
+        keeper.ask(2, "never begun");
+        keeper.ask(3, "c");
+        keeper.tell(Kind::Cancel, 2, &Reason::Asked);
+        keeper.tell(Kind::Cancel, 1, &Reason::Asked);
+        // Done long ago, or unknown: nothing happens.
+        keeper.tell(Kind::Cancel, 77, &Reason::Asked);
+        let mut seen = vec![keeper.answer(), keeper.answer(), keeper.answer()];
+        seen.sort_by_key(|(id, _)| *id);
+        assert!(is_interrupted(&seen[0].1) && is_interrupted(&seen[1].1) && seen[2].1.commit == Some(1), "{seen:?}");
+    });
+}
+
+#[test]
+fn the_scheduler_gets_its_turns_and_long_work_a_thread() {
+    with_echo(None, |keeper| {
+        let mut turns = 0;
+        while turns < 9 {
+            keeper.ask(1, "turns");
+            let Outcome::Value(shown) = keeper.answer().1.outcome else { panic!("it counts") };
+            turns = shown.text.parse().unwrap();
+        }
+        keeper.ask(2, "apart");
+        assert!(matches!(keeper.answer().1.outcome, Outcome::Value(shown) if shown.text == "from afar"));
+    });
+}
+
+#[test]
+fn what_does_not_fit_into_a_frame_is_cut_and_what_cannot_be_read_refused() {
+    with_echo(None, |keeper| {
+        keeper.ask(1, "long");
+        assert!(keeper.answer().1.is_cut);
+        keeper.tell(Kind::Request, 2, &"nonsense");
+        assert_eq!(keeper.failure().1, FailureKind::Refused);
+    });
+}
+
+#[test]
+fn an_image_that_cannot_be_opened_says_why() {
+    let (near, far) = UnixStream::pair().unwrap();
+    let process = std::thread::spawn(move || serve(far, || Err::<Echo, _>("the disk is gone".to_string()), |_| {}));
+    let mut keeper = Keeper { pair: near, inbox: Inbox::default() };
+    let (kind, _, body) = keeper.next();
+    assert_eq!((kind, String::from_utf8(body).unwrap().as_str()), (Kind::Failed, r#"{"message":"the disk is gone"}"#));
+    assert!(process.join().unwrap().is_err());
+}

@@ -1,0 +1,65 @@
+//! The image process as its parent sees it. It gets one end of a pair of sockets for its standard input, and nothing
+//! else that we hold.
+
+use super::plan::Plan;
+use crate::error::KeeperError;
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Command, ExitStatus, Stdio};
+
+pub struct Child {
+    process: std::process::Child,
+    pub pair: UnixStream,
+    /// Becomes readable when the process has ended, also if a fork of it still holds the pair.
+    pub end: OwnedFd,
+}
+
+impl Child {
+    pub fn start(plan: &Plan) -> Result<Child, KeeperError> {
+        let (pair, theirs) = UnixStream::pair().map_err(KeeperError::system("make a pair"))?;
+        pair.set_nonblocking(true).map_err(KeeperError::system("make a pair"))?;
+        // Whoever started us may have left descriptors open.
+        system::descriptor::close_others_on_exec()
+            .map_err(|error| KeeperError::ImageFailed { message: error.to_string() })?;
+        let process = Command::new(&plan.program)
+            .args(&plan.arguments)
+            .env_clear()
+            .envs(plan.environment.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            // Ctrl-C in a terminal goes to a whole group: the keeper hears it and says what is to be done.
+            .process_group(0)
+            .spawn()
+            .map_err(KeeperError::file("start", &plan.program))?;
+        let pid = i32::try_from(process.id()).ok().and_then(Pid::from_raw);
+        let pid = pid.expect("the system numbers processes from one on, within an i32");
+        let end = pidfd_open(pid, PidfdFlags::empty()).map_err(KeeperError::system("watch the image process"))?;
+        Ok(Child { process, pair, end })
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// How it ended, if it has.
+    pub fn ended(&mut self) -> Option<ExitStatus> {
+        self.process.try_wait().ok().flatten()
+    }
+
+    pub fn kill(&mut self) {
+        // It fails only if the process has ended.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// How a process ended, in words.
+pub fn cause(status: ExitStatus) -> String {
+    match (status.signal(), status.code()) {
+        (Some(9), _) => "it was killed (signal 9); if nobody did that, the system was out of memory".to_string(),
+        (Some(signal), _) => format!("signal {signal} ended it"),
+        (None, Some(code)) => format!("exit code {code}; what it said stands above"),
+        (None, None) => "nobody knows how".to_string(),
+    }
+}

@@ -1,0 +1,275 @@
+//! All clients: who is let in, what they send, and who is sent away.
+
+use super::connection::Connection;
+use super::requests::{Entry, Stage};
+use super::stop::Phase;
+use super::{Keeper, LISTENER};
+use crate::protocol::{Answer, Envelope, FRAME_BYTES_MAX, FailureKind, Frame, Hello, Kind, Reason, VERSION, Welcome};
+use crate::socket;
+use rustix::event::epoll::{self, EventData, EventFlags};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+/// A greeting is short.
+const GREETING_BYTES_MAX: usize = 4 << 10;
+/// So many are let in before the others are looked at again.
+const ACCEPTED_AT_ONCE: usize = 64;
+/// How long the image process may take to say what it is doing.
+const INQUIRY: Duration = Duration::from_secs(1);
+
+fn stopping() -> String {
+    format!("the image is stopping, process {}; what was not answered was not begun", std::process::id())
+}
+
+impl Keeper<'_> {
+    pub fn accept(&mut self) {
+        for _ in 0..ACCEPTED_AT_ONCE {
+            match self.seat.listener.accept() {
+                Ok((stream, _)) => self.let_in(stream),
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return,
+                // Out of descriptors: whoever waits is let in when another client has gone. Not to wake up for it all the
+                // time, nobody is waited for until then.
+                Err(_) => return self.watch_listener(self.connections.is_empty()),
+            }
+        }
+    }
+
+    fn watch_listener(&mut self, is_on: bool) {
+        let flags = if is_on { EventFlags::IN } else { EventFlags::empty() };
+        // It was added at the start and stays until the end.
+        let _ = epoll::modify(&self.poll, &self.seat.listener, EventData::new_u64(LISTENER), flags);
+    }
+
+    fn let_in(&mut self, stream: UnixStream) {
+        let client = self.next_connection;
+        let mut connection = Connection::new(stream, Instant::now());
+        if connection.stream.set_nonblocking(true).is_err() {
+            return;
+        }
+        let is_welcome = socket::peer(&connection.stream).is_ok_and(|peer| socket::is_welcome(&peer));
+        if !is_welcome {
+            connection.refuse("only the user that started the image, and root, may talk to it");
+        } else if self.phase.is_ending() {
+            connection.refuse(stopping());
+        } else if self.connections.len() >= self.bounds().clients {
+            connection.refuse(format!("{} clients are connected, and no more may be", self.bounds().clients));
+        }
+        if connection.is_refused {
+            // One short write; whoever does not take it has been told enough.
+            connection.drain(Instant::now());
+            return;
+        }
+        let data = EventData::new_u64(client);
+        if epoll::add(&self.poll, &connection.stream, data, connection.interest).is_ok() {
+            self.next_connection += 1;
+            self.connections.insert(client, connection);
+        }
+    }
+
+    pub fn hear_client(&mut self, client: u64, flags: EventFlags) {
+        let Some(connection) = self.connections.get_mut(&client) else { return };
+        if flags.intersects(EventFlags::HUP | EventFlags::ERR) {
+            connection.is_gone = true;
+        } else if flags.contains(EventFlags::IN) && connection.interest.contains(EventFlags::IN) {
+            connection.fill();
+            self.read_frames(client);
+        }
+        self.touched.push(client);
+    }
+
+    /// Whether one more request of this client fits.
+    fn has_room(&self, connection: &Connection) -> bool {
+        let bounds = &self.plan.bounds;
+        matches!(self.phase, Phase::Starting | Phase::Running)
+            && connection.unanswered < bounds.requests_per_client
+            && self.requests.entries.len() < bounds.requests
+            && self.requests.waiting_bytes < bounds.request_bytes
+    }
+
+    /// Looks at what a client sent, as far as it may send that much.
+    fn read_frames(&mut self, client: u64) {
+        let Some(mut connection) = self.connections.remove(&client) else { return };
+        loop {
+            if connection.is_refused {
+                break;
+            }
+            connection.is_paused = !self.has_room(&connection);
+            if connection.is_paused {
+                self.paused.insert(client);
+                break;
+            }
+            let most = if connection.is_greeted { FRAME_BYTES_MAX } else { GREETING_BYTES_MAX };
+            let mut inbox = std::mem::take(&mut connection.inbox);
+            let heard = match inbox.next(most) {
+                Ok(Some(frame)) => self.heed(client, &mut connection, &frame),
+                Ok(None) => {
+                    connection.inbox = inbox;
+                    self.note_partial(&mut connection);
+                    break;
+                }
+                Err(error) => Err(error.to_string()),
+            };
+            connection.inbox = inbox;
+            connection.began = None;
+            if let Err(message) = heard {
+                connection.refuse(message);
+            }
+        }
+        self.connections.insert(client, connection);
+    }
+
+    /// A frame that has begun has a time to end, and its bytes count before they have come.
+    fn note_partial(&mut self, connection: &mut Connection) {
+        let announced = if connection.inbox.is_partial() { connection.inbox.announced_bytes() } else { 0 };
+        self.announced_bytes = self.announced_bytes - connection.announced_bytes + announced;
+        connection.announced_bytes = announced;
+        if !connection.inbox.is_partial() {
+            connection.began = if connection.is_greeted { None } else { connection.began };
+            return;
+        }
+        connection.began.get_or_insert_with(Instant::now);
+        if self.announced_bytes + self.requests.waiting_bytes > self.plan.bounds.request_bytes {
+            connection.refuse("too many bytes of requests are waiting; try again");
+        }
+    }
+
+    fn heed(&mut self, client: u64, connection: &mut Connection, frame: &Frame<'_>) -> Result<(), String> {
+        match (connection.is_greeted, frame.kind) {
+            (false, Kind::Hello) => self.greet(connection, frame),
+            (false, _) => Err("a client says hello first".to_string()),
+            (true, Kind::Request) => self.receive(client, connection, frame),
+            (true, Kind::Cancel) => {
+                if let Some(token) = self.requests.find(client, frame.id) {
+                    self.stop_request(token, Some(connection), Reason::Asked);
+                }
+                Ok(())
+            }
+            (true, Kind::Status) => {
+                let deadline = Instant::now().checked_add(INQUIRY);
+                let entry = Entry { client, id: frame.id, stage: Stage::Inquiry, timeout: None, deadline };
+                let token = self.requests.add(entry);
+                connection.unanswered += 1;
+                self.outbox.push(Kind::Status, token, &[]);
+                Ok(())
+            }
+            (true, _) => Err(format!("a client does not send {:?}", frame.kind)),
+        }
+    }
+
+    fn greet(&mut self, connection: &mut Connection, frame: &Frame<'_>) -> Result<(), String> {
+        let hello: Hello = serde_json::from_slice(frame.body).map_err(|error| format!("no greeting: {error}"))?;
+        if hello.protocol != VERSION {
+            let theirs = hello.protocol;
+            return Err(format!("this keeper speaks version {VERSION} of the protocol, the client version {theirs}"));
+        }
+        connection.is_greeted = true;
+        let welcome = Welcome {
+            protocol: VERSION,
+            telos: env!("CARGO_PKG_VERSION").to_string(),
+            pid: std::process::id(),
+            directory: self.plan.directory.to_string_lossy().into_owned(),
+        };
+        connection.outbox.push_json(Kind::Welcome, frame.id, &welcome);
+        Ok(())
+    }
+
+    /// Takes a request, to be handed on when its turn comes.
+    fn receive(&mut self, client: u64, connection: &mut Connection, frame: &Frame<'_>) -> Result<(), String> {
+        let Ok(Envelope { timeout_ms }) = serde_json::from_slice(frame.body) else {
+            let refused = Answer::failed(FailureKind::Refused, "the request is not what the protocol says");
+            connection.outbox.push_json(Kind::Answer, frame.id, &refused);
+            return Ok(());
+        };
+        let asked = timeout_ms.map(Duration::from_millis);
+        let timeout = [asked, self.plan.bounds.timeout].into_iter().flatten().min();
+        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        let token = self.requests.add(Entry { client, id: frame.id, stage: Stage::Waiting, timeout, deadline });
+        connection.unanswered += 1;
+        self.requests.wait(token, client, connection, frame.body.to_vec());
+        Ok(())
+    }
+
+    /// Looks again at clients that had to wait until others were answered.
+    pub fn resume_paused(&mut self) {
+        if self.paused.is_empty() {
+            return;
+        }
+        for client in std::mem::take(&mut self.paused) {
+            let has_room = self.connections.get(&client).map(|connection| self.has_room(connection));
+            match has_room {
+                Some(true) => {
+                    self.read_frames(client);
+                    self.touched.push(client);
+                }
+                Some(false) => {
+                    self.paused.insert(client);
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// Writes what a client takes, watches it for what it may do next, and lets it go when all is done.
+    pub fn flush_client(&mut self, client: u64) {
+        let now = Instant::now();
+        let is_ending = self.phase.is_ending();
+        let Some(connection) = self.connections.get_mut(&client) else { return };
+        if is_ending && connection.unanswered == 0 {
+            connection.refuse(stopping());
+        }
+        if !connection.is_gone && !connection.outbox.is_empty() {
+            connection.drain(now);
+        }
+        if connection.outbox.len() > self.plan.bounds.answer_bytes_per_client {
+            connection.is_gone = true;
+        }
+        if connection.is_over() {
+            return self.let_go(client);
+        }
+        let wanted = connection.wanted();
+        if wanted != connection.interest {
+            connection.interest = wanted;
+            // It was added when it was let in.
+            let _ = epoll::modify(&self.poll, &connection.stream, EventData::new_u64(client), wanted);
+        }
+        if wanted.contains(EventFlags::OUT) {
+            self.bound_answers();
+        }
+    }
+
+    /// Sends the slowest away when all of them together are too slow.
+    fn bound_answers(&mut self) {
+        let total: usize = self.connections.values().map(|connection| connection.outbox.len()).sum();
+        let slowest = self.connections.iter().max_by_key(|(_, connection)| connection.outbox.len());
+        if let Some((&client, _)) = slowest.filter(|_| total > self.plan.bounds.answer_bytes) {
+            self.let_go(client);
+        }
+    }
+
+    /// Closes a connection, and stops what nobody waits for any more.
+    pub fn let_go(&mut self, client: u64) {
+        let Some(mut connection) = self.connections.remove(&client) else { return };
+        self.announced_bytes -= connection.announced_bytes;
+        self.paused.remove(&client);
+        for token in self.requests.of_client(client) {
+            self.stop_request(token, Some(&mut connection), Reason::Gone);
+        }
+        // Closing takes it out of the poll; and there is a descriptor again, if one was missing.
+        drop(connection);
+        self.watch_listener(true);
+    }
+
+    pub fn drop_sleepers(&mut self, now: Instant) {
+        let bounds = self.bounds();
+        let (greeting, frame, answer) = (bounds.greeting, bounds.frame, bounds.answer);
+        let mut sleepers = Vec::new();
+        for (client, connection) in &mut self.connections {
+            if let Some(why) = connection.is_asleep(now, greeting, frame, answer) {
+                connection.refuse(why);
+                connection.drain(now);
+                sleepers.push(*client);
+            }
+        }
+        sleepers.into_iter().for_each(|client| self.let_go(client));
+    }
+}

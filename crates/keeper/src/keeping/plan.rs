@@ -1,0 +1,30 @@
+//! What to keep and how.
+
+use crate::bounds::Bounds;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// What a keeper needs to know.
+pub struct Plan {
+    /// Where the image lies and the socket is made; must exist.
+    pub directory: PathBuf,
+    pub bounds: Bounds,
+    /// Our own binary and the arguments that make it the image process.
+    pub program: PathBuf,
+    pub arguments: Vec<OsString>,
+    /// Variables that the image process gets; it inherits no others.
+    pub environment: Vec<(OsString, OsString)>,
+}
+
+/// What people want to know while it runs.
+#[derive(Debug)]
+pub enum Notice<'n> {
+    /// The image is open and requests are answered.
+    Ready { directory: &'n Path, socket: &'n Path, keeper_pid: u32, image_pid: u32 },
+    /// Told to stop; so many requests are let come to their end.
+    Stopping { under_way: usize },
+    /// They took too long, or somebody is in a hurry: they are interrupted.
+    Interrupting { under_way: usize },
+    /// A request was told to stop and did not.
+    Deaf { seconds: f64 },
+}

@@ -1,0 +1,33 @@
+//! What stands around a living image: the local socket, the clients, and the two processes of `telos up`. Knows no
+//! objects: a request is text with limits, an answer is text, and what runs it is a [`Living`].
+//!
+//! Two processes, so that what the image process does not hold, a fork of it cannot inherit:
+//!
+//! - the *keeper* ([`keep`]) owns the socket and all clients. It is one thread around `epoll`: it reads requests, hands
+//!   them on, fair between clients and never more than a bounded number ahead, and gives answers back. It starts the
+//!   image process and ends with it.
+//! - the *image process* ([`live`]) has three threads: one reads what the keeper sends and can interrupt, one runs
+//!   request after request, one waits until what they did is durable and answers, many at once.
+//!
+//! Inside:
+//!
+//! - `protocol`: frames and the messages in them, for clients and for the two processes among themselves
+//! - `client`: the Rust client; `socket`: where the socket lies and whose it is
+//! - `keeping`: the keeper; `inside`: the image process; `bounds`: how much of everything there may be
+//!
+//! What comes from a socket is hostile until it was decoded within its bounds.
+
+mod bounds;
+mod client;
+mod error;
+mod inside;
+mod keeping;
+pub mod protocol;
+mod socket;
+
+pub use bounds::Bounds;
+pub use client::{Canceller, Client};
+pub use error::KeeperError;
+pub use inside::{Begun, Living, Wait, Watch, live};
+pub use keeping::{Notice, Plan, keep};
+pub use socket::{SOCKET, socket_path};

@@ -1,0 +1,242 @@
+//! Frames in bytes: taken apart as they come in, piece by piece, and put together to go out in one write.
+
+use crate::error::KeeperError;
+use rustix::buffer::spare_capacity;
+use rustix::io::Errno;
+use std::io;
+use std::os::fd::AsFd;
+
+/// The longest body of a frame.
+pub const FRAME_BYTES_MAX: usize = 16 << 20;
+pub const HEADER_BYTES: usize = 13;
+/// How much is read at once; a longer frame is read in several pieces.
+pub(crate) const READ_BYTES: usize = 64 << 10;
+
+/// What a frame is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Kind {
+    /// Client to keeper: the first frame of a connection.
+    Hello = 1,
+    /// Keeper to client: go on.
+    Welcome = 2,
+    /// Keeper to client: why the connection is closed now.
+    Refusal = 3,
+    Request = 4,
+    Answer = 5,
+    /// Client to keeper, keeper to image process: stop the request with this id, and answer it.
+    Cancel = 6,
+    /// What is going on; answered with the same kind.
+    Status = 7,
+    /// Keeper to image process: close the files and end.
+    Stop = 8,
+    /// Image process to keeper: the image is open, requests are welcome.
+    Ready = 9,
+    /// Image process to keeper: why it could not be opened or closed.
+    Failed = 10,
+}
+
+impl Kind {
+    fn of(byte: u8) -> Option<Kind> {
+        use Kind::*;
+        [Hello, Welcome, Refusal, Request, Answer, Cancel, Status, Stop, Ready, Failed]
+            .into_iter()
+            .find(|kind| *kind as u8 == byte)
+    }
+}
+
+/// One frame, in the buffer it was read into.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Frame<'i> {
+    pub kind: Kind,
+    pub id: u64,
+    pub body: &'i [u8],
+}
+
+/// What came in and was not looked at yet.
+#[derive(Default)]
+pub struct Inbox {
+    buffer: Vec<u8>,
+    start: usize,
+}
+
+impl Inbox {
+    /// Reads what there is, up to a piece. Zero if nothing will come any more.
+    pub fn fill(&mut self, descriptor: impl AsFd) -> io::Result<usize> {
+        if self.start == self.buffer.len() {
+            self.buffer.clear();
+            self.start = 0;
+            self.buffer.shrink_to(4 * READ_BYTES);
+        } else if self.start >= READ_BYTES {
+            self.buffer.drain(..self.start);
+            self.start = 0;
+        }
+        self.buffer.reserve(READ_BYTES);
+        loop {
+            match rustix::io::read(&descriptor, spare_capacity(&mut self.buffer)) {
+                Err(Errno::INTR) => {}
+                read => return Ok(read?),
+            }
+        }
+    }
+
+    /// The next whole frame, none if there is only a part of one. Whoever announces a body longer than `body_bytes_max`,
+    /// or a kind that does not exist, does not speak this protocol.
+    pub fn next(&mut self, body_bytes_max: usize) -> Result<Option<Frame<'_>>, KeeperError> {
+        let Some((length, kind, id)) = self.header(body_bytes_max)? else { return Ok(None) };
+        let body = self.start + HEADER_BYTES..self.start + HEADER_BYTES + length;
+        if body.end > self.buffer.len() {
+            return Ok(None);
+        }
+        self.start = body.end;
+        Ok(Some(Frame { kind, id, body: &self.buffer[body] }))
+    }
+
+    fn header(&self, body_bytes_max: usize) -> Result<Option<(usize, Kind, u64)>, KeeperError> {
+        let rest = &self.buffer[self.start..];
+        let (Some(length), Some(&kind), Some(id)) =
+            (rest.first_chunk::<4>(), rest.get(4), rest.get(5..HEADER_BYTES).and_then(|id| id.first_chunk::<8>()))
+        else {
+            return Ok(None);
+        };
+        let length = u32::from_le_bytes(*length) as usize;
+        if length > body_bytes_max {
+            let what = format!("a frame of {length} bytes, where at most {body_bytes_max} are allowed");
+            return Err(KeeperError::Protocol(what));
+        }
+        let Some(kind) = Kind::of(kind) else {
+            return Err(KeeperError::Protocol(format!("a frame of kind {kind}, which there is not")));
+        };
+        Ok(Some((length, kind, u64::from_le_bytes(*id))))
+    }
+
+    /// Whether a frame has begun and is not whole, if [`Inbox::next`] has just said that there is none.
+    pub fn is_partial(&self) -> bool {
+        self.start < self.buffer.len()
+    }
+
+    /// How many bytes the frame will have that has begun.
+    pub fn announced_bytes(&self) -> usize {
+        let header = self.header(FRAME_BYTES_MAX).ok().flatten();
+        header.map_or(0, |(length, ..)| HEADER_BYTES + length)
+    }
+}
+
+/// What is to go out.
+#[derive(Default)]
+pub struct Outbox {
+    buffer: Vec<u8>,
+    start: usize,
+}
+
+impl Outbox {
+    pub fn push(&mut self, kind: Kind, id: u64, body: &[u8]) {
+        debug_assert!(body.len() <= FRAME_BYTES_MAX, "whoever makes a body keeps to its bound");
+        self.buffer.extend_from_slice(&(body.len() as u32).to_le_bytes());
+        self.buffer.push(kind as u8);
+        self.buffer.extend_from_slice(&id.to_le_bytes());
+        self.buffer.extend_from_slice(body);
+    }
+
+    /// The same for a structure, written straight into place.
+    pub fn push_json(&mut self, kind: Kind, id: u64, message: &impl serde::Serialize) {
+        let frame = self.buffer.len();
+        self.push(kind, id, &[]);
+        let body = self.buffer.len();
+        // Our own structures have text for keys, and a Vec takes everything.
+        let written = serde_json::to_writer(&mut self.buffer, message);
+        debug_assert!(written.is_ok());
+        let length = (self.buffer.len() - body) as u32;
+        self.buffer[frame..frame + 4].copy_from_slice(&length.to_le_bytes());
+    }
+
+    /// Writes what the other side takes. True when nothing is left.
+    pub fn drain(&mut self, descriptor: impl AsFd) -> io::Result<bool> {
+        while self.start < self.buffer.len() {
+            // Not `write`: a socket whose reader has gone must be an error, also where SIGPIPE is not ignored.
+            match rustix::net::send(&descriptor, &self.buffer[self.start..], rustix::net::SendFlags::NOSIGNAL) {
+                Ok(written) => self.start += written,
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return Ok(false),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        self.buffer.clear();
+        self.buffer.shrink_to(4 * READ_BYTES);
+        self.start = 0;
+        Ok(true)
+    }
+
+    /// Bytes that were not taken yet.
+    pub fn len(&self) -> usize {
+        self.buffer.len() - self.start
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Takes back what was pushed after there were so many bytes; none of it may have been written.
+    pub(crate) fn truncate(&mut self, bytes: usize) {
+        self.buffer.truncate(self.start + bytes);
+    }
+
+    /// Forgets everything, for a reader that has gone.
+    pub fn clear(&mut self) {
+        *self = Outbox::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::os::unix::net::UnixStream;
+
+    fn inbox(bytes: &[u8]) -> Inbox {
+        Inbox { buffer: bytes.to_vec(), start: 0 }
+    }
+
+    #[test]
+    fn frames_come_in_pieces() {
+        let (mut near, far) = UnixStream::pair().unwrap();
+        let mut out = Outbox::default();
+        out.push(Kind::Request, 7, b"{}");
+        out.push_json(Kind::Cancel, 8, &"now");
+        let bytes = out.buffer.clone();
+        let mut inbox = Inbox::default();
+        let mut seen = Vec::new();
+        for piece in bytes.chunks(3) {
+            near.write_all(piece).unwrap();
+            inbox.fill(&far).unwrap();
+            while let Some(frame) = inbox.next(100).unwrap() {
+                seen.push((frame.kind, frame.id, frame.body.to_vec()));
+            }
+        }
+        assert_eq!(seen, [(Kind::Request, 7, b"{}".to_vec()), (Kind::Cancel, 8, b"\"now\"".to_vec())]);
+        assert!(!inbox.is_partial());
+    }
+
+    #[test]
+    fn what_is_too_long_or_unknown_is_refused_from_its_header() {
+        let mut header = vec![1, 0, 0, 1, 4];
+        header.extend([0; 8]);
+        assert!(inbox(&header).next(FRAME_BYTES_MAX).is_err_and(|error| error.to_string().contains("16777217")));
+        assert!(inbox(b"GET / HTTP/1.1\r\n\r\n").next(FRAME_BYTES_MAX).is_err());
+        let mut unknown = vec![0, 0, 0, 0, 99];
+        unknown.extend([0; 8]);
+        assert!(inbox(&unknown).next(FRAME_BYTES_MAX).is_err_and(|error| error.to_string().contains("kind 99")));
+        assert_eq!(inbox(&unknown[..12]).next(FRAME_BYTES_MAX).unwrap(), None);
+    }
+
+    #[test]
+    fn a_reader_that_is_slow_leaves_a_rest_and_one_that_is_gone_an_error() {
+        let (near, far) = UnixStream::pair().unwrap();
+        near.set_nonblocking(true).unwrap();
+        let mut out = Outbox::default();
+        out.push(Kind::Answer, 1, &vec![b' '; 4 << 20]);
+        assert!(!out.drain(&near).unwrap() && !out.is_empty());
+        drop(far);
+        assert!(out.drain(&near).is_err());
+    }
+}

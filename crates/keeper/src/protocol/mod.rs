@@ -1,0 +1,29 @@
+//! The language of the socket, version 1. After connecting, a client sends a `Hello` and gets a `Welcome`; then it sends
+//! requests, as many as it likes at once, and gets an answer for each, not always in the same order.
+//!
+//! A frame is thirteen bytes and a body:
+//!
+//! | bytes | |
+//! |---|---|
+//! | 0–3 | length of the body, little-endian |
+//! | 4 | kind, see [`Kind`] |
+//! | 5–12 | id, little-endian: chosen by whoever asks, given back with the answer |
+//! | 13… | JSON, one of the structures in `message` |
+//!
+//! The id stands outside of the body so that the keeper hands bodies on without reading them.
+
+mod frame;
+mod history;
+mod message;
+
+pub(crate) use frame::READ_BYTES;
+pub use frame::{FRAME_BYTES_MAX, Frame, HEADER_BYTES, Inbox, Kind, Outbox};
+pub use history::{ChangeLine, CommitLine, CommitPage};
+pub use message::{
+    Answer, Command, Durability, Failure, FailureKind, Form, Hello, Outcome, Place, Refusal, Request, Shown, Status,
+    TEXT_BYTES_MAX, Welcome,
+};
+pub(crate) use message::{Envelope, Reason};
+
+/// What a client and a keeper must agree on.
+pub const VERSION: u32 = 1;

@@ -1,0 +1,205 @@
+//! `telos log`, `show` and `revert`: what was done to an image, and taking it back.
+
+use super::{RequestOptions, ask, print};
+use crate::answer::{exit_code_of, render};
+use crate::options::{Color, ImageDirectory};
+use crate::report;
+use clap::Args;
+use jiff::{Timestamp, tz::TimeZone};
+use keeper::Client;
+use keeper::protocol::{ChangeLine, Command, CommitLine, CommitPage, Form, Outcome, Request};
+use std::fmt::Write;
+use std::process::ExitCode;
+
+const LOG_EXAMPLES: &str = "\
+Examples:
+  telos log --image garden
+  telos log --count 100 --before 4000
+  telos log --json | jq '.[].cause'";
+
+/// Show the newest commits of an image
+///
+/// One line each: number, time, author, how much was changed, and why.
+#[derive(Args, Debug)]
+#[command(after_help = LOG_EXAMPLES)]
+pub struct Log {
+    #[command(flatten)]
+    directory: ImageDirectory,
+
+    /// How many
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
+    count: u64,
+
+    /// Only those before this one
+    #[arg(long, value_name = "COMMIT")]
+    before: Option<u64>,
+
+    /// Print a JSON array
+    #[arg(long)]
+    json: bool,
+}
+
+impl Log {
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        let command = Command::Log { count: self.count, before: self.before };
+        let answer = ask(&self.directory, &Request::new(command))?;
+        if self.json {
+            return print(&format!("{answer}\n"));
+        }
+        let commits: Vec<CommitLine> = serde_json::from_value(answer)?;
+        print(&log_text(&commits))
+    }
+}
+
+/// Show what a commit changed
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  telos show --image garden 42")]
+pub struct Show {
+    #[command(flatten)]
+    directory: ImageDirectory,
+
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
+
+    /// The number of the commit, as log shows it
+    commit: u64,
+}
+
+impl Show {
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        let answer = ask(&self.directory, &Request::new(Command::Show(self.commit)))?;
+        if self.json {
+            return print(&format!("{answer}\n"));
+        }
+        print(&page_text(&serde_json::from_value(answer)?))
+    }
+}
+
+/// Take back what a commit did
+///
+/// Makes a new commit that undoes it and leaves alone what was changed since. The old one stays in the history.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  telos revert --image garden --cause 'wrong tree' 42")]
+pub struct Revert {
+    #[command(flatten)]
+    directory: ImageDirectory,
+
+    #[command(flatten)]
+    options: RequestOptions,
+
+    /// The number of the commit, as log shows it
+    commit: u64,
+}
+
+impl Revert {
+    pub fn run(self, color: Color) -> anyhow::Result<ExitCode> {
+        let request =
+            Request { command: Command::Revert(self.commit), ..self.options.request("", "revert", Form::Text) };
+        let answer = Client::connect(&self.directory.to_find()?, "telos revert")?.send(&request)?;
+        match (&answer.outcome, answer.commit) {
+            (Outcome::Failure(failure), _) => {
+                report::say(&render(failure, ("revert", ""), color.on_stderr()));
+                Ok(ExitCode::from(exit_code_of(&answer.outcome)))
+            }
+            (_, Some(number)) => print(&format!("commit {number} takes back commit {}\n", self.commit)),
+            (_, None) => print(&format!("nothing is left of commit {} to take back\n", self.commit)),
+        }
+    }
+}
+
+fn log_text(commits: &[CommitLine]) -> String {
+    let width = |length: fn(&CommitLine) -> usize| commits.iter().map(length).max().unwrap_or(0);
+    let numbers = width(|commit| commit.number.to_string().len());
+    let authors = width(|commit| author(commit).chars().count());
+    let mut text = String::new();
+    for commit in commits {
+        let (time, changes) = (time_text(commit.time_ms), counted(commit.changes));
+        let cause = commit.cause.as_deref().unwrap_or("");
+        let row = format!("{:>numbers$}  {time}  {:authors$}  {changes:>12}  {cause}", commit.number, author(commit));
+        // Writing to a String never fails.
+        let _ = writeln!(text, "{}", one_line(&row));
+    }
+    text
+}
+
+fn page_text(page: &CommitPage) -> String {
+    let commit = &page.commit;
+    let mut text = format!("commit {}\n  time    {}\n", commit.number, time_text(commit.time_ms));
+    let _ = writeln!(text, "  author  {}", author(commit));
+    if let Some(cause) = &commit.cause {
+        let _ = writeln!(text, "  cause   {}", one_line(cause));
+    }
+    let _ = writeln!(text, "  {}\n", counted(commit.changes));
+    page.changes.iter().for_each(|change| text.push_str(&change_text(change)));
+    let more = commit.changes.saturating_sub(page.changes.len() as u64);
+    if more > 0 {
+        let _ = writeln!(text, "  … {more} more");
+    }
+    text
+}
+
+fn change_text(change: &ChangeLine) -> String {
+    let place = change.place.as_ref().map(|place| format!(" {place}")).unwrap_or_default();
+    let values = match (&change.before, &change.after) {
+        (Some(before), Some(after)) => format!(": {before} → {after}"),
+        (None, Some(after)) => format!(": {after}"),
+        (Some(before), None) => format!(": it was {before}"),
+        (None, None) => String::new(),
+    };
+    format!("  {}\n", one_line(&format!("{:6} {}{place}{values}", change.verb, change.object)))
+}
+
+fn author(commit: &CommitLine) -> &str {
+    commit.author.as_deref().unwrap_or("-")
+}
+
+fn counted(changes: u64) -> String {
+    if changes == 1 { "1 change".to_string() } else { format!("{changes} changes") }
+}
+
+fn time_text(time_ms: i64) -> String {
+    let time = Timestamp::from_millisecond(time_ms).unwrap_or(Timestamp::UNIX_EPOCH);
+    time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string()
+}
+
+/// What a program or a stranger wrote, without what would move the cursor.
+fn one_line(text: &str) -> String {
+    let plain: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    plain.trim_end().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn commit(number: u64, author: Option<&str>, cause: Option<&str>) -> CommitLine {
+        let (author, cause) = (author.map(String::from), cause.map(String::from));
+        CommitLine { number, time_ms: 0, author, cause, changes: number }
+    }
+
+    #[test]
+    fn a_log_is_a_table_that_no_cause_can_break() {
+        let text = log_text(&[commit(12, Some("ada"), Some("first\n\x1b[2Jtree")), commit(1, None, None)]);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 2);
+        assert!(lines[0].starts_with("12  19") && lines[0].ends_with("ada    12 changes  first  [2Jtree"), "{text}");
+        assert!(lines[1].starts_with(" 1  19") && lines[1].ends_with("-        1 change"), "{text}");
+    }
+
+    #[test]
+    fn a_commit_says_what_was_before() {
+        let change = |before: Option<&str>, after: Option<&str>| ChangeLine {
+            verb: "set".into(),
+            object: "Garden".into(),
+            place: Some("trees".into()),
+            before: before.map(String::from),
+            after: after.map(String::from),
+        };
+        let changes = vec![change(Some("3"), Some("4")), change(None, Some("4")), change(Some("3"), None)];
+        let text = page_text(&CommitPage { commit: commit(5, Some("ada"), None), changes });
+        for line in ["set    Garden trees: 3 → 4", "Garden trees: 4", "Garden trees: it was 3", "… 2 more"] {
+            assert!(text.contains(line), "{text}");
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! `telos up`: an image kept alive, as two processes. And the second of them, which nobody starts by hand.
+
+use crate::options::{Color, ImageDirectory, MachineOptions, parse_bytes};
+use crate::report;
+use crate::resident::Resident;
+use anyhow::Context;
+use clap::Args;
+use keeper::{Bounds, Notice, Plan};
+use serde_json::json;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Examples:
+  telos up garden                      make or open the image in ./garden
+  telos up garden --timeout 10s --memory 1G --deny processes
+  telos send --image garden '1 + 2'    talk to it, from another terminal
+  telos status --image garden          what it is doing
+  kill -TERM PID                       let it come to its end; so does Ctrl-C
+
+It prints one line when it is ready. A second SIGTERM hurries it.";
+
+/// Variables that programs need to find their way about; others may hold secrets, and stay here.
+const ENVIRONMENT: &[&str] = &["PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR", "RUST_BACKTRACE"];
+
+/// Keep an image alive, for many clients at once
+///
+/// Runs in the foreground until SIGTERM or Ctrl-C. Requests come through a socket in the image's directory that only
+/// you and root may use; each is a transaction. Limits hold for each request; a client may ask for less. A directory
+/// that is named is made if there is none; without a name it is $TELOS_IMAGE, or this one if there is an image in it.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Up {
+    /// The directory of the image
+    #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    directory: Option<PathBuf>,
+
+    #[command(flatten)]
+    image: ImageOptions,
+
+    /// Let the image process have this environment variable too
+    #[arg(long, value_name = "NAME")]
+    env: Vec<OsString>,
+
+    /// Print a JSON object when it is ready
+    #[arg(long)]
+    json: bool,
+}
+
+/// What the image process is told.
+#[derive(Args, Debug)]
+pub struct ImageOptions {
+    #[command(flatten)]
+    machine: MachineOptions,
+
+    /// How much of the image may lie in memory: 256M, 2GiB or bytes
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes, help_heading = "Limits")]
+    cache: Option<u64>,
+}
+
+impl Up {
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        let directory = ImageDirectory { image: self.directory.clone() }.to_open()?;
+        std::fs::create_dir_all(&directory).with_context(|| format!("cannot make \"{}\"", directory.display()))?;
+        let directory = directory.canonicalize().context("cannot find the directory just made")?;
+        let bounds = Bounds { timeout: self.image.machine.timeout, ..Bounds::default() };
+        let program = std::env::current_exe().context("cannot find this program")?;
+        let arguments = self.image.to_arguments(&directory);
+        let names = ENVIRONMENT.iter().map(OsString::from).chain(self.env.iter().cloned());
+        let environment = names.filter_map(|name| std::env::var_os(&name).map(|value| (name, value))).collect();
+        let plan = Plan { directory, bounds, program, arguments, environment };
+        keeper::keep(plan, &mut |notice| tell(&notice, self.json))?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// What whoever started it sees.
+fn tell(notice: &Notice<'_>, is_json: bool) {
+    match notice {
+        Notice::Ready { directory, socket, keeper_pid, image_pid } => {
+            let line = match is_json {
+                true => json!({
+                    "ready": true, "directory": directory, "socket": socket, "pid": keeper_pid, "image_pid": image_pid,
+                })
+                .to_string(),
+                false => format!("{} is up: process {keeper_pid}, socket {}", directory.display(), socket.display()),
+            };
+            // Whoever does not read it has no use for it.
+            let _ = std::io::Write::write_all(&mut std::io::stdout(), format!("{line}\n").as_bytes());
+        }
+        Notice::Stopping { under_way: 0 } => {}
+        Notice::Stopping { under_way } => {
+            report::say(&format!("stopping: {under_way} requests are under way; a second signal interrupts them"));
+        }
+        Notice::Interrupting { under_way } => report::say(&format!("stopping: {under_way} requests are interrupted")),
+        Notice::Deaf { seconds } => {
+            report::say(&format!("warning: a request goes on {seconds} s after it began, though it was told to stop"));
+        }
+    }
+}
+
+impl ImageOptions {
+    /// The same options, for the image process to read again.
+    fn to_arguments(&self, directory: &std::path::Path) -> Vec<OsString> {
+        let mut arguments: Vec<OsString> = vec![NAME.into()];
+        let mut option = |name: &str, value: Option<String>| {
+            arguments.extend(value.map(|value| format!("--{name}={value}").into()));
+        };
+        let machine = &self.machine;
+        option("fuel", machine.fuel.map(|fuel| fuel.to_string()));
+        option("memory", machine.memory.map(|memory| memory.to_string()));
+        option("depth", machine.depth.map(|depth| depth.to_string()));
+        option("cache", self.cache.map(|cache| cache.to_string()));
+        for denied in &machine.deny {
+            let value = clap::ValueEnum::to_possible_value(denied);
+            option("deny", value.map(|value| value.get_name().to_string()));
+        }
+        if machine.no_host {
+            arguments.push("--no-host".into());
+        }
+        arguments.extend(["--".into(), directory.into()]);
+        arguments
+    }
+}
+
+/// What the image process is called on the command line.
+const NAME: &str = "image-process";
+
+/// The process that holds the image; `telos up` starts it
+#[derive(Args, Debug)]
+#[command(name = NAME, hide = true)]
+pub struct ImageProcess {
+    #[command(flatten)]
+    image: ImageOptions,
+
+    directory: PathBuf,
+}
+
+impl ImageProcess {
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        keeper::live(|| {
+            std::env::set_current_dir(&self.directory).map_err(|error| error.to_string())?;
+            Ok(Resident::new(&self.image.machine))
+        })?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl ImageProcess {
+    /// The keeper tells what went wrong, in its own words.
+    pub fn run_quietly(self, _color: Color) -> anyhow::Result<ExitCode> {
+        match self.run() {
+            Ok(code) => Ok(code),
+            Err(error) if error.downcast_ref::<keeper::KeeperError>().is_some_and(is_told) => Ok(ExitCode::FAILURE),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn is_told(error: &keeper::KeeperError) -> bool {
+    matches!(error, keeper::KeeperError::ImageFailed { .. })
+}
