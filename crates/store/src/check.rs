@@ -11,7 +11,7 @@ use crate::store::{Shared, Store};
 use object::change::{Creation, ObjectId, Operation};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
-use system::lmdb::{ReadTransaction, survey};
+use system::lmdb::{Header, ReadTransaction, read_headers, survey};
 
 /// More than this are counted, but not told.
 const TOLD: usize = 100;
@@ -55,14 +55,16 @@ impl Store {
     /// Looks at everything. An error means that it could not be done; what is wrong with the store is in the report.
     pub fn check(&self, progress: &mut dyn FnMut(Progress)) -> Result<Report, StoreError> {
         let shared = &self.shared;
-        let reader = shared.reader.lock();
+        // No checkpoint at this moment, so that header, snapshot and pending commits belong together.
+        let turn = shared.turn();
         let snapshot = shared.image.environment.read()?;
+        let headers = read_headers(shared.image.path())?;
         let pending: Vec<Arc<Committed>> = shared.journal.lock().pending.commits().cloned().collect();
-        drop(reader);
+        drop(turn);
         let state = shared.image.state(&snapshot)?;
         let mut check =
             Check { shared, snapshot, state, pending, born: FxHashSet::default(), report: Report::default() };
-        check.pages(progress)?;
+        check.pages(&headers, progress)?;
         if !check.report.is_clean() {
             return Ok(check.report);
         }
@@ -87,10 +89,14 @@ struct Check<'s> {
 
 impl Check<'_> {
     /// First the pages, without LMDB: if they do not hold together, walking through them may end in a signal.
-    fn pages(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<(), StoreError> {
+    fn pages(&mut self, headers: &[Header], progress: &mut dyn FnMut(Progress)) -> Result<(), StoreError> {
         let path = self.shared.image.path();
+        let Some(header) = headers.iter().find(|header| header.number == self.snapshot.number()) else {
+            self.report.add(format!("{}: transaction {} has no header", path.display(), self.snapshot.number()));
+            return Ok(());
+        };
         let mut tell = |done, total| progress(Progress { stage: "pages", done, total });
-        for finding in survey(path, self.snapshot.number(), &mut tell)? {
+        for finding in survey(path, header, &mut tell)? {
             self.report.add(format!("{}: {finding}", path.display()));
         }
         Ok(())

@@ -4,7 +4,7 @@ use crate::bytes::Fields;
 use crate::error::StoreError;
 use crate::frame::{Header, Kind};
 use crate::image::Image;
-use crate::journal::{Counters, Journal, Start};
+use crate::journal::{Bounds, Counters, Journal, Start};
 use crate::label::Label;
 use crate::log::Log;
 use crate::options::{Checkpoints, Options};
@@ -152,14 +152,19 @@ fn open_with(
         is_read_only: !is_writable,
     };
     let has_thread = options.checkpoints == Checkpoints::Background;
-    let most_wait = if has_thread { options.full_wait } else { Duration::ZERO };
+    let bounds = Bounds {
+        begin_changes: options.begin_changes,
+        begin_bytes: options.begin_bytes,
+        begin_after: options.begin_after,
+        full_wait: if has_thread { options.full_wait } else { Duration::ZERO },
+    };
     let pace = is_writable.then(|| Pace::new(disks.image, image.path().into()));
     Store::start(Shared {
         directory: directory.into(),
         store: state.store,
         reader,
         image,
-        journal: Journal::new(log, start, most_wait),
+        journal: Journal::new(log, start, bounds),
         options,
         turn: Mutex::new(pace),
         was_torn: tail.is_torn,

@@ -14,9 +14,10 @@ pub fn flush_directory(path: &Path) -> Result<(), SystemError> {
     synced.map_err(SystemError::file("flush directory", path))
 }
 
-/// A lock on a file, held until dropped or until the process ends, however it ends. The file says who holds it.
+/// A lock on a file, held until dropped or until the process ends, however it ends. The file says who holds it. A forked
+/// child shares it, and must not drop it.
 pub struct Lock {
-    _file: File,
+    file: File,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,7 +47,14 @@ impl Lock {
         if hold == Hold::Alone {
             write_holder(&mut file).map_err(SystemError::file("write", path))?;
         }
-        Ok(Lock { _file: file })
+        Ok(Lock { file })
+    }
+}
+
+impl Drop for Lock {
+    /// Closing is not enough: a process that another thread is just starting still has a copy of the descriptor.
+    fn drop(&mut self) {
+        let _ = flock(&self.file, FlockOperation::Unlock);
     }
 }
 

@@ -56,7 +56,11 @@ fn promises(document: &str, tree: &Tree) -> Vec<Finding> {
             continue;
         };
         let is_measured = !cells[2].contains(UNMEASURED);
-        if let Some(path) = test_path(command).filter(|path| is_measured && !tree.contains_key(path)) {
+        let is_missing = |path: &String| {
+            let directory = path.replace(".rs", "/main.rs");
+            !tree.contains_key(path) && !tree.contains_key(&directory)
+        };
+        if let Some(path) = test_path(command).filter(|path| is_measured && is_missing(path)) {
             findings.push(Finding::at(SPECIFICATION, number, format!("{path} does not exist")));
         }
         if cells[2].is_empty() {
@@ -69,7 +73,7 @@ fn promises(document: &str, tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// The file behind `cargo test -p CRATE --test NAME`.
+/// The file behind `cargo test -p CRATE --test NAME`, unless it is a directory of that name.
 fn test_path(command: &str) -> Option<String> {
     let words: Vec<&str> = command.split(' ').collect();
     let after = |flag: &str| words.iter().position(|word| *word == flag).and_then(|position| words.get(position + 1));

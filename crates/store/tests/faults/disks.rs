@@ -23,7 +23,7 @@ fn a_failing_disk_is_told_and_loses_nothing() {
     let calls =
         [(Call::Write, ErrorKind::StorageFull), (Call::Write, ErrorKind::Other), (Call::Flush, ErrorKind::Other)];
     let mut failures = 0;
-    for case in 0..cases(40, 5000) {
+    for case in 0..cases(40, 1000) {
         for (call, kind) in calls {
             let fault = Fault { call, after: case % 80, kind };
             failures += usize::from(fail_log(seed.wrapping_add(case as u64), fault));

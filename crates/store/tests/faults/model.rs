@@ -8,7 +8,7 @@ use store::{NewCommit, Store};
 #[test]
 fn a_store_holds_what_a_plain_map_holds() {
     let seed = seed("model");
-    for case in 0..cases(12, 2000) as u64 {
+    for case in 0..cases(12, 500) as u64 {
         run(seed.wrapping_mul(1_000_003).wrapping_add(case));
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! Reads with plain calls, so that a damaged file gives findings and no signal.
 
-use super::header::read_headers;
+use super::header::Header;
 use crate::error::SystemError;
 use std::collections::HashMap;
 use std::fs::File;
@@ -26,12 +26,9 @@ const NONE: u64 = u64::MAX;
 const DEPTH_MOST: usize = 40;
 const FINDINGS_MOST: usize = 100;
 
-/// What is wrong with the pages of transaction `number`; nothing, if all is well.
-pub fn survey(path: &Path, number: u64, progress: &mut dyn FnMut(u64, u64)) -> Result<Vec<String>, SystemError> {
-    let headers = read_headers(path)?;
-    let Some(header) = headers.iter().find(|header| header.number == number) else {
-        return Ok(vec![format!("transaction {number} has no header")]);
-    };
+/// What is wrong with the pages of the transaction of this header; nothing, if all is well. A file that is in use keeps
+/// them as long as somebody holds a snapshot of that transaction.
+pub fn survey(path: &Path, header: &Header, progress: &mut dyn FnMut(u64, u64)) -> Result<Vec<String>, SystemError> {
     let file = File::open(path).map_err(SystemError::file("open", path))?;
     let last = u64_at(&header.bytes, LAST_AT);
     let mut survey = Survey {

@@ -1,0 +1,125 @@
+//! What changes with each commit: positions, counters, the queue of frames and the pending commits. Changed under one lock, in
+//! steps that leave it whole.
+
+use super::{Counters, Start};
+use crate::error::StoreError;
+use crate::frame::{self, Header, Kind};
+use crate::log::Log;
+use crate::pending::Pending;
+use crate::record::NewCommit;
+use object::change::ChangeId;
+use std::time::Instant;
+
+/// A buffer that grew beyond this is given back after its use.
+const KEPT_BYTES: usize = 1 << 20;
+
+pub struct Inside {
+    pub pending: Pending,
+    pub counters: Counters,
+    pub(super) queue: Vec<u8>,
+    /// Somebody in the queue asked for a flush.
+    pub(super) wants_flush: bool,
+    pub(super) is_writing: bool,
+    /// Positions: the queue's end, its start, and up to where the log is flushed and free.
+    pub(super) end: u64,
+    pub(super) written: u64,
+    pub durable: u64,
+    pub applied: u64,
+    pub(super) failure: Option<String>,
+    pub(super) spare: Vec<u8>,
+    /// When the oldest pending commit was made.
+    pub waiting_since: Option<Instant>,
+    /// Asks the checkpoint's thread to end.
+    pub(super) is_stopping: bool,
+    is_read_only: bool,
+}
+
+impl Inside {
+    pub(super) fn new(start: Start) -> Inside {
+        Inside {
+            waiting_since: (start.pending.len() > 0).then(Instant::now),
+            pending: start.pending,
+            counters: start.counters,
+            queue: Vec::new(),
+            wants_flush: false,
+            is_writing: false,
+            end: start.end,
+            written: start.end,
+            // What was read may still be in the kernel's hands only: the first flush, or the checkpoint's, settles it.
+            durable: start.applied,
+            applied: start.applied,
+            failure: None,
+            spare: Vec::new(),
+            is_stopping: false,
+            is_read_only: start.is_read_only,
+        }
+    }
+
+    pub fn check_open(&self) -> Result<(), StoreError> {
+        match &self.failure {
+            Some(cause) => Err(StoreError::Latched(cause.clone())),
+            None if self.is_read_only => Err(StoreError::ReadOnly),
+            None => Ok(()),
+        }
+    }
+
+    pub fn failure(&self) -> Option<&str> {
+        self.failure.as_deref()
+    }
+
+    pub const fn end(&self) -> u64 {
+        self.end
+    }
+
+    pub const fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// The first cause is the one that counts.
+    pub(super) fn fail(&mut self, error: &StoreError) {
+        if self.failure.is_none() {
+            self.failure = Some(error.to_string());
+        }
+    }
+
+    /// The live image's changes follow each other; those of others are the merge's business. Returns the next number.
+    pub(super) fn check_order(&self, commit: &NewCommit) -> Result<u64, StoreError> {
+        let Counters { actor, next_change, .. } = self.counters;
+        match commit.changes.first() {
+            Some(first) if first.id.actor == actor => {
+                let expected = ChangeId::new(actor, next_change);
+                if first.id != expected {
+                    return Err(StoreError::Order { expected, found: first.id });
+                }
+                Ok(next_change + commit.changes.len() as u64)
+            }
+            _ => Ok(next_change),
+        }
+    }
+
+    /// Puts a frame into the queue and returns where it ends.
+    pub(super) fn enqueue(&mut self, log: &Log, kind: Kind, number: u64, payload_checksum: u64, payload: &[u8]) -> u64 {
+        let header = Header {
+            kind,
+            position: self.end,
+            number,
+            durable: self.durable,
+            session: log.session(),
+            payload_bytes: payload.len() as u32,
+            payload_checksum,
+        };
+        header.write(log.seed(), &mut self.queue);
+        self.queue.extend(payload);
+        self.end = header.end();
+        let padded = self.queue.len().next_multiple_of(frame::ALIGNMENT as usize);
+        self.queue.resize(padded, 0);
+        self.end
+    }
+
+    pub(super) fn give_back(&mut self, mut buffer: Vec<u8>) {
+        if buffer.capacity() <= KEPT_BYTES {
+            buffer.clear();
+            self.spare = buffer;
+        }
+    }
+}
