@@ -85,6 +85,17 @@ Scheduler := Object clone do(
         nil
     )
 
+    //doc Scheduler turn Lets the next ready coroutine run until it yields, pauses or ends. Returns self.
+    turn := method(
+        self wakeExpiredTimers
+        next := self nextReady
+        if(next,
+            yieldingCoros atInsert(0, Coroutine currentCoroutine)
+            next resume
+        )
+        self
+    )
+
     //doc Scheduler waitForCorosToComplete Runs the other coroutines until none is ready and none sleeps.
     waitForCorosToComplete := method(
         loop(

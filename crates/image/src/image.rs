@@ -9,7 +9,7 @@ use crate::identity::Identities;
 use crate::load::{Records, StoreLoader};
 use crate::speech::Io;
 use language::Vm;
-use object::change::{ChangeId, Clock, Creation, ObjectId};
+use object::change::{Change, ChangeId, Clock, Creation, ObjectId, Operation};
 use object::{Handle, Heap, Value};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -141,13 +141,22 @@ impl Image {
         cause: &Cause,
         run: impl FnOnce(&mut Vm) -> Result<T, language::Error>,
     ) -> Result<(T, Option<Ticket>), ImageError> {
+        Ok(self.attempt(cause, run)??)
+    }
+
+    /// The same for what may fail in ways of its own; the inner error is that, with everything taken back.
+    pub fn attempt<T, E>(
+        &mut self,
+        cause: &Cause,
+        run: impl FnOnce(&mut Vm) -> Result<T, E>,
+    ) -> Result<Result<(T, Option<Ticket>), E>, ImageError> {
         let ended = catch_unwind(AssertUnwindSafe(|| run(&mut self.vm)));
         let value = match ended {
             Ok(Ok(value)) => value,
             Ok(Err(error)) => {
                 self.take_back();
                 self.check_loads()?;
-                return Err(error.into());
+                return Ok(Err(error));
             }
             // Nobody knows what the machine was in the middle of: another one goes on from what was committed.
             Err(panic) => {
@@ -160,7 +169,25 @@ impl Image {
             return Err(error);
         }
         let ticket = self.commit(cause)?;
-        Ok((value, ticket))
+        Ok(Ok((value, ticket)))
+    }
+
+    /// Commits changes that were made elsewhere, and lets the objects be loaded anew. Between transactions only.
+    pub fn adopt(&mut self, cause: &Cause, changes: Vec<(ObjectId, Operation)>) -> Result<Option<Ticket>, ImageError> {
+        if changes.is_empty() {
+            return Ok(None);
+        }
+        let (time, next) = (self.clock.tick(now_ms()), self.store.next_change());
+        let touched: Vec<Handle> = changes.iter().filter_map(|(object, _)| self.identities.handle(*object)).collect();
+        let number = |(index, (object, operation))| {
+            Change::new(ChangeId::new(next.actor, next.seq + index as u64), time, object, operation)
+        };
+        let changes = changes.into_iter().enumerate().map(number).collect();
+        let Cause { author, cause, durability } = cause.clone();
+        let ticket = self.store.commit(NewCommit { time, author, cause, changes, durability })?;
+        self.vm.hollow_out(touched);
+        self.vm.code_may_have_changed();
+        Ok(Some(ticket))
     }
 
     fn take_back(&mut self) {

@@ -3,6 +3,7 @@
 //! - `image`: a machine on a store; what a message did is committed whole, or taken back
 //! - `form`, `identity`: how values are written, and who is who, in memory and at rest; `speech`: what only Io knows
 //! - `capture`, `difference`, `commit`: from the heap to records, of what is new and of what changed, as one batch
+//! - `revert`: one commit taken back
 //! - `load`, `evict`: from records to the heap, at first touch, and out again
 
 mod capture;
@@ -14,6 +15,7 @@ mod form;
 mod identity;
 mod image;
 mod load;
+mod revert;
 mod speech;
 
 pub use capture::Language;
@@ -22,3 +24,4 @@ pub use error::ImageError;
 pub use identity::Identities;
 pub use image::{Cause, Embedder, Image, Options};
 pub use load::{Records, StoreLoader};
+pub use revert::Reverted;

@@ -128,6 +128,25 @@ fn a_message_that_fails_leaves_no_trace() {
 }
 
 #[test]
+fn one_commit_can_be_taken_back() {
+    let directory = TempDir::new().expect("a directory");
+    let mut image = create(directory.path());
+    answer(&mut image, "a := 1; b := 1; items := list(1, 2); greet := method(\"hello\")");
+    answer(&mut image, "a = 2; b = 2; items append(3); greet = method(\"goodbye\"); c := 5");
+    let number = image.store().last_commit();
+    answer(&mut image, "b = 3");
+    let reverted = image.revert(number, &Cause::default()).expect("it can be reverted");
+    let contended: Vec<&str> = reverted.contended.iter().map(|(_, place)| place.as_str()).collect();
+    assert_eq!(contended, ["slot \"b\""]);
+    let expected = "list(1, 3, list(1, 2), \"hello\", false)";
+    assert_eq!(answer(&mut image, "list(a, b, items, greet, hasSlot(\"c\"))"), expected);
+    image.close().expect("it closes");
+    let mut image = open(directory.path());
+    assert_eq!(answer(&mut image, "list(a, b, items, greet, hasSlot(\"c\"))"), expected);
+    assert!(matches!(image.revert(9999, &Cause::default()), Err(ImageError::NoCommit(9999))));
+}
+
+#[test]
 fn a_panic_in_a_primitive_is_taken_back() {
     let directory = TempDir::new().expect("a directory");
     let mut image = create(directory.path());

@@ -1,6 +1,7 @@
 //! The telos command: arguments, configuration and wiring; nothing else.
 
 mod answer;
+mod chronicle;
 mod command;
 mod documentation;
 mod habit;

@@ -1,26 +1,50 @@
-//! What lives in the image process until the store is wired in: one machine that forgets everything when it ends, and
-//! rolls nothing back. Owns how a request of the protocol becomes a program and its end an answer.
+//! What lives in the image process: the image, and how a request of the protocol becomes a transaction and its end an
+//! answer.
 
 use crate::answer::failure_of;
+use crate::chronicle;
 use crate::command::{Snapshot, described, help_text};
-use crate::host::Sink;
+use crate::host::{Sink, StandardOutput};
 use crate::options::MachineOptions;
-use crate::session::{Failure, Session};
-use keeper::protocol::{Answer, Command, FailureKind, Form, Outcome, Request, Shown};
-use keeper::{Begun, Living, Watch};
-use language::{Interrupt, Limits, Value};
+use crate::session::{self, Session, equipped};
+use image::{Cause, Embedder, Image, ImageError};
+use keeper::protocol::{Answer, Command, Durability, Failure, FailureKind, Form, Outcome, Request, Shown};
+use keeper::{Begun, Living, Wait, Watch};
+use language::{Interrupt, Limits, Value, Vm};
 use serde_json::json;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use store::{Store, Ticket};
 
 /// Without a limit fuel is still counted: nothing ever uses so much.
 const ENDLESS: u64 = 1 << 62;
 /// What one turn of the scheduler may use; nobody waits for it, and requests wait behind it.
 const TURN_FUEL: u64 = 10_000_000;
+/// Of an expression, the history keeps so much as the cause of its commit.
+const CAUSE_CHARACTERS: usize = 200;
+
+/// Makes the machines of an image, with what the options grant.
+struct Maker {
+    options: MachineOptions,
+    output: StandardOutput,
+}
+
+impl Embedder for Maker {
+    fn newborn(&self) -> Vm {
+        equipped(&self.options, &self.output, Vm::new)
+    }
+
+    fn bare(&self) -> Vm {
+        equipped(&self.options, &self.output, Vm::bare)
+    }
+}
 
 pub struct Resident {
+    image: Image,
+    /// Runs programs on the image's machine, which is lent to it; its own is idle.
     session: Session,
     /// What no request may exceed.
     limits: Limits,
@@ -29,53 +53,122 @@ pub struct Resident {
 
 /// What other threads see of it.
 struct Glance {
-    interrupt: Interrupt,
+    interrupt: Mutex<Interrupt>,
+    store: Arc<Store>,
     requests: AtomicU64,
     turns: AtomicU64,
+    memory_bytes: AtomicU64,
+}
+
+impl Glance {
+    fn current(&self) -> Interrupt {
+        self.interrupt.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 }
 
 impl Watch for Glance {
     fn interrupt(&self) {
-        self.interrupt.set();
+        self.current().set();
     }
 
     fn calm(&self) {
-        self.interrupt.take();
+        self.current().take();
     }
 
     fn status(&self) -> BTreeMap<String, serde_json::Value> {
         let count = |counter: &AtomicU64| json!(counter.load(Ordering::Relaxed));
-        let rows = [("is_durable", json!(false)), ("requests", count(&self.requests)), ("turns", count(&self.turns))];
+        let mut rows = vec![
+            ("requests", count(&self.requests)),
+            ("turns", count(&self.turns)),
+            ("memory_bytes", count(&self.memory_bytes)),
+        ];
+        rows.extend(chronicle::store_facts(&self.store));
         rows.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
     }
 }
 
 impl Resident {
-    pub fn new(options: &MachineOptions) -> Resident {
+    /// Opens the image of a directory, or makes one where there is none.
+    pub fn open(directory: &Path, options: &MachineOptions, cache_bytes: Option<u64>) -> Result<Resident, String> {
         // The keeper looks at the clock.
         let options = MachineOptions { timeout: None, ..options.clone() };
-        let mut session = Session::new(&options, Sink::Captured);
-        session.keep_stops();
-        let interrupt = session.vm.interrupt();
-        let watch = Glance { interrupt, requests: AtomicU64::new(0), turns: AtomicU64::new(0) };
-        Resident { limits: options.limits(), session, watch: Arc::new(watch) }
-    }
-
-    fn evaluate(&mut self, source: &str, request: &Request) -> Result<Shown, Failure> {
-        let value = self.session.evaluate(source, &request.label)?;
-        self.session.vm.retain(value);
-        let shown = self.shown(value, request.form);
-        self.session.vm.release(value);
-        shown
-    }
-
-    fn shown(&mut self, value: Value, form: Form) -> Result<Shown, Failure> {
-        let text = match form {
-            Form::Text => self.session.text_of(value)?,
-            Form::Shown => self.session.shown(value)?,
-            Form::Json => described(&mut self.session, value)?.to_string(),
+        let output = StandardOutput::new(Sink::Captured);
+        let maker = Box::new(Maker { options: options.clone(), output: output.clone() });
+        let mut image_options = image::Options::default();
+        if let Some(bytes) = cache_bytes {
+            image_options.cache_bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        }
+        let has_image = directory.join(store::LOG).exists() || directory.join(store::IMAGE).exists();
+        let image = match has_image {
+            true => Image::open(directory, &image_options, maker),
+            false => Image::create(directory, &image_options, maker),
         };
-        Ok(Shown { text, kind: self.session.vm.type_name(value) })
+        let image = image.map_err(|error| error.to_string())?;
+        let mut session = Session::around(equipped(&options, &output, Vm::bare), &options, output.clone());
+        output.stops(image.vm().interrupt());
+        session.keep_stops();
+        let watch = Arc::new(Glance {
+            interrupt: Mutex::new(image.vm().interrupt()),
+            store: image.store().clone(),
+            requests: AtomicU64::new(0),
+            turns: AtomicU64::new(0),
+            memory_bytes: AtomicU64::new(0),
+        });
+        Ok(Resident { limits: options.limits(), image, session, watch })
+    }
+
+    /// Runs something as one transaction.
+    fn transact<T>(
+        &mut self,
+        cause: &Cause,
+        run: impl FnOnce(&mut Session) -> Result<T, session::Failure>,
+    ) -> Result<(T, Option<Ticket>), Failure> {
+        let session = &mut self.session;
+        let ended = self.image.attempt(cause, |vm| {
+            lend(session, vm, |session| run(session).map_err(|failure| failure_of(session, &failure)))
+        });
+        let memory_bytes = self.image.vm().heap().usage().bytes as u64;
+        self.watch.memory_bytes.store(memory_bytes, Ordering::Relaxed);
+        match ended {
+            Ok(ended) => ended,
+            Err(error) => Err(self.fail(error)),
+        }
+    }
+
+    /// Something went wrong that is not the program's doing.
+    fn fail(&mut self, error: ImageError) -> Failure {
+        if matches!(error, ImageError::Panicked(_)) {
+            // Another machine goes on, which is stopped in another way.
+            let interrupt = self.image.vm().interrupt();
+            self.session.output.stops(interrupt.clone());
+            *self.watch.interrupt.lock().unwrap_or_else(PoisonError::into_inner) = interrupt;
+        }
+        Failure::new(FailureKind::Storage, error.to_string())
+    }
+
+    fn evaluate(&mut self, source: &str, request: &Request) -> Result<(Shown, Option<Ticket>), Failure> {
+        let cause = cause_of(request, source);
+        self.transact(&cause, |session| {
+            let value = session.evaluate(source, &request.label)?;
+            session.vm.retain(value);
+            let shown = shown(session, value, request.form);
+            session.vm.release(value);
+            shown
+        })
+    }
+
+    fn revert(&mut self, number: u64, request: &Request) -> Result<(Shown, Option<Ticket>), Failure> {
+        let cause = cause_of(request, &format!("revert {number}"));
+        let reverted = self.image.revert(number, &cause).map_err(|error| self.fail(error))?;
+        let place = |(object, place): &(object::change::ObjectId, String)| format!("{place} of object {object}");
+        let left: Vec<String> = reverted.contended.iter().map(place).collect();
+        let text = json!({ "commit": reverted.ticket.map(|ticket| ticket.number), "left_alone": left }).to_string();
+        Ok((Shown { text, kind: "Map".into() }, reverted.ticket))
+    }
+
+    fn wait(&self, ticket: Ticket) -> Wait {
+        let store = self.image.store().clone();
+        Box::new(move || store.wait(ticket).map_err(|error| Failure::new(FailureKind::Storage, error.to_string())))
     }
 
     /// The lower of what is asked for and what is allowed.
@@ -83,15 +176,14 @@ impl Resident {
         let lower = |asked: Option<u64>, allowed: Option<u64>| [asked, allowed].into_iter().flatten().min();
         let fuel = lower(request.fuel, self.limits.fuel).unwrap_or(ENDLESS);
         let memory_bytes = lower(request.memory_bytes, self.limits.memory_bytes);
-        self.session.vm.set_limits(Limits { fuel: Some(fuel), memory_bytes, depth: self.limits.depth });
+        self.image.vm_mut().set_limits(Limits { fuel: Some(fuel), memory_bytes, depth: self.limits.depth });
         fuel
     }
 
     /// When the scheduler has something to do: at once, when the first timer is due, or not at all.
     fn next_turn(&mut self) -> Option<Duration> {
-        let lobby = self.session.vm.lobby();
-        let scheduler = self.session.vm.get_slot(lobby, "Scheduler")?;
-        let vm = &mut self.session.vm;
+        let vm = self.image.vm_mut();
+        let scheduler = vm.get_slot(vm.lobby(), "Scheduler")?;
         let ready = vm.get_slot(scheduler, "yieldingCoros")?;
         if vm.list_of(ready).is_some_and(|ready| !ready.is_empty()) {
             return Some(Duration::ZERO);
@@ -104,31 +196,65 @@ impl Resident {
     }
 }
 
-fn refused(what: &str) -> Begun {
-    let message = format!("what lives here has {what}: it is forgotten when it ends");
-    Begun::Done { answer: Answer::failed(FailureKind::Refused, message), wait: None }
+fn cause_of(request: &Request, what: &str) -> Cause {
+    let durability = match request.durability {
+        Durability::Flush => store::Durability::Flush,
+        Durability::Os => store::Durability::Os,
+    };
+    let cause = request.cause.clone().unwrap_or_else(|| what.chars().take(CAUSE_CHARACTERS).collect());
+    Cause { author: request.author.clone().unwrap_or_default(), cause, durability }
+}
+
+/// Lets a session use a machine that is not its own.
+fn lend<R>(session: &mut Session, vm: &mut Vm, run: impl FnOnce(&mut Session) -> R) -> R {
+    std::mem::swap(&mut session.vm, vm);
+    let result = run(session);
+    std::mem::swap(&mut session.vm, vm);
+    result
+}
+
+fn shown(session: &mut Session, value: Value, form: Form) -> Result<Shown, session::Failure> {
+    let text = match form {
+        Form::Text => session.text_of(value)?,
+        Form::Shown => session.shown(value)?,
+        Form::Json => described(session, value)?.to_string(),
+    };
+    Ok(Shown { text, kind: session.vm.type_name(value) })
 }
 
 impl Living for Resident {
     fn begin(&mut self, request: &Request) -> Begun {
         self.watch.requests.fetch_add(1, Ordering::Relaxed);
         let fuel = self.set_limits(request);
-        let text = |text: String| Ok(Shown { text, kind: "Sequence".into() });
+        let store = self.image.store().clone();
+        let told = |text: Result<String, String>| match text {
+            Ok(text) => Ok((Shown { text, kind: "Sequence".into() }, None)),
+            Err(message) => Err(Failure::new(FailureKind::Refused, message)),
+        };
         let result = match &request.command {
             Command::Evaluate(source) => self.evaluate(source, request),
-            Command::Names => text(Snapshot::of(&mut self.session.vm).to_json()),
-            Command::Help(words) => text(help_text(&mut self.session.vm, words)),
-            Command::Log { .. } | Command::Show(_) | Command::Revert(_) => return refused("no history"),
-            Command::Info | Command::Check | Command::Backup(_) => return refused("no files"),
+            Command::Names => told(Ok(Snapshot::of(self.image.vm_mut()).to_json())),
+            Command::Help(words) => told(Ok(help_text(self.image.vm_mut(), words))),
+            Command::Log { count, before } => told(chronicle::log(&store, *count, *before)),
+            Command::Show(number) => told(chronicle::show(&store, *number)),
+            Command::Revert(number) => self.revert(*number, request),
+            Command::Info => told(Ok(chronicle::info(&store))),
+            Command::Check => return Begun::Apart(Box::new(move || chronicle::answer(chronicle::check(&store)))),
+            Command::Backup(into) => {
+                let into = into.clone();
+                return Begun::Apart(Box::new(move || chronicle::answer(chronicle::backup(&store, &into))));
+            }
         };
-        let fuel_used = self.session.vm.fuel_left().map(|left| fuel.saturating_sub(left));
-        let outcome = match result {
-            Ok(shown) => Outcome::Value(shown),
-            Err(failure) => Outcome::Failure(failure_of(&mut self.session, &failure)),
+        let fuel_used = self.image.vm().fuel_left().map(|left| fuel.saturating_sub(left));
+        let (outcome, ticket) = match result {
+            Ok((shown, ticket)) => (Outcome::Value(shown), ticket),
+            Err(failure) => (Outcome::Failure(failure), None),
         };
         self.session.forget(&request.label);
         let output = self.session.output.take_captured();
-        Begun::Done { answer: Answer { output, fuel_used, ..Answer::new(outcome) }, wait: None }
+        let commit = ticket.map(|ticket| ticket.number);
+        let wait = ticket.map(|ticket| self.wait(ticket));
+        Begun::Done { answer: Answer { output, fuel_used, commit, ..Answer::new(outcome) }, wait }
     }
 
     fn turn(&mut self) -> Option<Duration> {
@@ -136,9 +262,10 @@ impl Living for Resident {
             return self.next_turn();
         }
         self.watch.turns.fetch_add(1, Ordering::Relaxed);
-        self.session.vm.set_limits(Limits { fuel: Some(TURN_FUEL), ..self.limits.clone() });
+        self.image.vm_mut().set_limits(Limits { fuel: Some(TURN_FUEL), ..self.limits.clone() });
+        let cause = Cause { author: "scheduler".into(), cause: "turn".into(), ..Cause::default() };
         // What an actor's coroutine could not do is told in its future; there is nobody else to tell.
-        let _ = self.session.vm.evaluate("Scheduler wakeExpiredTimers; Coroutine currentCoroutine yield", "turn");
+        let _ = self.transact(&cause, |session| session.evaluate("Scheduler turn", "turn"));
         // Nobody waits for what a turn prints: whoever looks after the keeper reads it.
         let output = self.session.output.take_captured();
         let _ = std::io::Write::write_all(&mut std::io::stdout(), output.as_bytes());
@@ -149,10 +276,10 @@ impl Living for Resident {
         self.watch.clone()
     }
 
-    fn close(mut self) -> Result<(), String> {
-        self.session.finish().map_err(|_| "what programs wrote to files could not be written".to_string())?;
-        // The process ends here: taking a large heap apart piece by piece would only delay it.
-        std::mem::forget(self.session);
-        Ok(())
+    fn close(self) -> Result<(), String> {
+        let Resident { image, mut session, watch, .. } = self;
+        session.finish().map_err(|_| "what programs wrote to files could not be written".to_string())?;
+        drop(watch);
+        image.close().map_err(|error| error.to_string())
     }
 }

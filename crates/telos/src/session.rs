@@ -69,24 +69,17 @@ pub struct Session {
 impl Session {
     pub fn new(options: &MachineOptions, sink: Sink) -> Session {
         let output = StandardOutput::new(sink);
-        let capabilities = options.capabilities();
-        let host = Host {
-            output: Some(Box::new(output.clone())),
-            zone: if capabilities.clock { Some(Box::new(LocalZone::default())) } else { None },
-            extra: Some(Box::new(Shared::new(output.clone()))),
-        };
-        let mut vm = Vm::new(host);
-        capabilities.install(&mut vm);
-        if capabilities.clock {
+        let mut vm = equipped(options, &output, Vm::new);
+        if options.capabilities().clock {
             // As the prototype always did, it says when the program began.
             let date = vm.prototype("Date");
             vm.set_date_seconds(date, now());
         }
-        let interrupt = vm.interrupt();
-        output.stops(interrupt.clone());
-        if let Some(shared) = vm.extra::<Shared>() {
-            shared.interrupt = interrupt;
-        }
+        Session::around(vm, options, output)
+    }
+
+    /// For a machine that lives elsewhere, and is lent.
+    pub fn around(vm: Vm, options: &MachineOptions, output: StandardOutput) -> Session {
         let mut session = Session {
             vm,
             output,
@@ -278,6 +271,24 @@ impl Watch {
         crate::report::say(&format!("error: timed out after {seconds} s, in the midst of one long step"));
         std::process::exit(exit_code::TIMEOUT.into());
     }
+}
+
+/// A machine with what the options grant of the host.
+pub fn equipped(options: &MachineOptions, output: &StandardOutput, make: fn(Host) -> Vm) -> Vm {
+    let capabilities = options.capabilities();
+    let host = Host {
+        output: Some(Box::new(output.clone())),
+        zone: if capabilities.clock { Some(Box::new(LocalZone::default())) } else { None },
+        extra: Some(Box::new(Shared::new(output.clone()))),
+    };
+    let mut vm = make(host);
+    capabilities.install(&mut vm);
+    let interrupt = vm.interrupt();
+    output.stops(interrupt.clone());
+    if let Some(shared) = vm.extra::<Shared>() {
+        shared.interrupt = interrupt;
+    }
+    vm
 }
 
 /// The source that a label stands for in any machine: a part of the library, or a file.

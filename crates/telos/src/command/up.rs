@@ -141,7 +141,7 @@ impl ImageProcess {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         keeper::live(|| {
             std::env::set_current_dir(&self.directory).map_err(|error| error.to_string())?;
-            Ok(Resident::new(&self.image.machine))
+            Resident::open(&self.directory, &self.image.machine, self.image.cache)
         })?;
         Ok(ExitCode::SUCCESS)
     }

@@ -1,0 +1,124 @@
+//! What the store can tell about an image, as the JSON that `telos log`, `show`, `status` and `image` read.
+
+use keeper::protocol::{Answer, ChangeLine, CommitLine, CommitPage, FailureKind, Outcome, Shown};
+use object::change::{Change, Datum, Field, Operation};
+use serde_json::{Value, json};
+use std::path::Path;
+use store::{Commit, Store};
+
+/// Commits that one request tells at most.
+const LINES_MAX: u64 = 10_000;
+/// Changes that one page tells at most.
+const CHANGES_MAX: usize = 10_000;
+
+pub fn answer(text: Result<String, String>) -> Answer {
+    match text {
+        Ok(text) => Answer::new(Outcome::Value(Shown { text, kind: "Sequence".into() })),
+        Err(message) => Answer::failed(FailureKind::Refused, message),
+    }
+}
+
+fn line(commit: &Commit) -> CommitLine {
+    let told = |text: &str| (!text.is_empty()).then(|| text.to_string());
+    CommitLine {
+        number: commit.number,
+        time_ms: commit.time.ms() as i64,
+        author: told(&commit.author),
+        cause: told(&commit.cause),
+        changes: commit.changes.len() as u64,
+    }
+}
+
+pub fn log(store: &Store, count: u64, before: Option<u64>) -> Result<String, String> {
+    let commits = match before {
+        Some(number) => store.history_before(number.saturating_sub(1)),
+        None => store.history(),
+    };
+    let lines: Result<Vec<CommitLine>, _> =
+        commits.take(count.min(LINES_MAX) as usize).map(|commit| commit.map(|commit| line(&commit))).collect();
+    serde_json::to_string(&lines.map_err(|error| error.to_string())?).map_err(|error| error.to_string())
+}
+
+pub fn show(store: &Store, number: u64) -> Result<String, String> {
+    let commit = store.commit_at(number).map_err(|error| error.to_string())?;
+    let commit =
+        commit.ok_or_else(|| format!("commit {number} is not in the history; `telos log` lists those that are"))?;
+    let changes = commit.changes.iter().take(CHANGES_MAX).map(change_line).collect();
+    serde_json::to_string(&CommitPage { commit: line(&commit), changes }).map_err(|error| error.to_string())
+}
+
+fn change_line(change: &Change) -> ChangeLine {
+    let number = |number: u64| Some(number.to_string());
+    let (verb, place, after) = match &change.operation {
+        Operation::Create(creation) => ("clone", None, Some(format!("{} slots", creation.slots.len()))),
+        Operation::Put { field, value } => {
+            (if value.is_absent() { "remove" } else { "set" }, field_text(field), shown(value))
+        }
+        Operation::Insert { index, run, .. } => ("insert", number(*index), Some(format!("{} elements", run.len()))),
+        Operation::Delete { index, count, .. } => ("delete", number(*index), Some(format!("{count} elements"))),
+        Operation::Move { from, to, .. } => ("move", number(*from), number(*to)),
+        Operation::Set { index, value } => ("set", number(*index), shown(value)),
+        Operation::Count { key, delta } => ("count", shown(key), Some(delta.to_string())),
+        Operation::Add { member, count } => ("add", shown(member), number(*count)),
+        Operation::Remove { member, count } => ("remove", shown(member), number(*count)),
+        Operation::Call { name, payload } => ("call", Some(name.to_string()), shown(payload)),
+    };
+    ChangeLine { verb: verb.into(), object: change.object.to_string(), place, before: None, after }
+}
+
+fn field_text(field: &Field) -> Option<String> {
+    match field {
+        Field::Slot(name) => Some(name.to_string()),
+        Field::Entry(key) => shown(key),
+        Field::Data => Some("content".into()),
+        Field::Flags => Some("flags".into()),
+    }
+}
+
+fn shown(datum: &Datum) -> Option<String> {
+    Some(match datum {
+        Datum::Absent => return None,
+        Datum::Nil => "nil".into(),
+        Datum::Boolean(truth) => truth.to_string(),
+        Datum::Number(number) => object::number_text::format_number(*number),
+        Datum::Object(id) => format!("object {id}"),
+        Datum::Text(text) => format!("\"{text}\""),
+        Datum::Bytes(bytes) => format!("{} bytes", bytes.len()),
+        Datum::Record(fields) => format!("{} fields", fields.len()),
+    })
+}
+
+/// Facts that change while it runs.
+pub fn store_facts(store: &Store) -> Vec<(&'static str, Value)> {
+    let Ok(status) = store.status() else { return Vec::new() };
+    vec![
+        ("last_commit", json!(status.last_commit)),
+        ("pending_commits", json!(status.pending_commits)),
+        ("pending_changes", json!(status.pending_changes)),
+        ("pending_log_bytes", json!(status.pending_bytes)),
+        ("log_bytes", json!(status.log_bytes)),
+        ("unflushed_bytes", json!(status.unflushed_bytes)),
+        ("image_bytes", json!(status.image_bytes)),
+        ("failure", json!(status.failure)),
+    ]
+}
+
+pub fn info(store: &Store) -> String {
+    let id: String = store.id().iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut facts = vec![("store", json!(id)), ("directory", json!(store.directory()))];
+    facts.extend(store_facts(store));
+    let facts: serde_json::Map<String, Value> =
+        facts.into_iter().map(|(name, value)| (name.to_string(), value)).collect();
+    Value::Object(facts).to_string()
+}
+
+/// What is wrong with the image.
+pub fn check(store: &Store) -> Result<String, String> {
+    let report = store.check(&mut |_| {}).map_err(|error| error.to_string())?;
+    serde_json::to_string(&report.findings).map_err(|error| error.to_string())
+}
+
+pub fn backup(store: &Store, into: &str) -> Result<String, String> {
+    store.backup(Path::new(into)).map_err(|error| error.to_string())?;
+    Ok(json!({ "directory": into }).to_string())
+}
