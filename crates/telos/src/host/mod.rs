@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn handing_in_binds_functions_and_writes_nothing() {
         let mut vm = Vm::default();
-        let names = |vm: &Vm| -> Vec<String> { (0..).map_while(|index| vm.primitive_name(index)).collect() };
+        let names = Vm::primitive_names;
         let (before, objects) = (names(&vm), vm.heap().object_count());
         Capabilities::all().install(&mut vm);
         assert_eq!(names(&vm), before);
