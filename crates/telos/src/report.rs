@@ -70,7 +70,8 @@ pub fn render(session: &mut Session, failure: &Failure, is_colored: bool) -> Str
 }
 
 pub fn exception_title(type_name: &str, message: &str) -> String {
-    shortened(&format!("{type_name}: {message}"), MESSAGE_CHARACTERS)
+    let separator = if message.is_empty() { "" } else { ": " };
+    shortened(&format!("{type_name}{separator}{message}"), MESSAGE_CHARACTERS)
 }
 
 pub fn syntax_title(message: &str) -> String {

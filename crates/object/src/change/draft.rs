@@ -12,7 +12,7 @@ use super::error::ChangeError;
 use super::id::ObjectId;
 use super::operation::{Field, Line, Operation, Run};
 use super::table::Table;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 /// A creation, taken apart.
 #[derive(Clone, Debug)]
@@ -79,15 +79,31 @@ impl Draft {
         match operation {
             Operation::Create(_) => Err(ChangeError::Existing),
             Operation::Put { field, value } => self.put(field, value.clone()).map(Some),
-            Operation::Insert { line, index, run } => self.insert(*line, *index, run).map(Some),
-            Operation::Delete { line, index, count } => self.delete(*line, *index, *count).map(Some),
-            Operation::Move { line, from, to } => self.shift(*line, *from, *to).map(Some),
-            Operation::Set { index, value } => self.set(*index, value.clone()).map(Some),
+            Operation::Insert { line, index, run } => self.on_line(*line, |draft| draft.insert(*line, *index, run)),
+            Operation::Delete { line, index, count } => {
+                self.on_line(*line, |draft| draft.delete(*line, *index, *count))
+            }
+            Operation::Move { line, from, to } => self.on_line(*line, |draft| draft.shift(*line, *from, *to)),
+            Operation::Set { index, value } => self.on_line(Line::Items, |draft| draft.set(*index, value.clone())),
             Operation::Count { key, delta } => self.count(key, *delta).map(Some),
             Operation::Add { member, count } => self.add(member, *count).map(Some),
             Operation::Remove { member, count } => self.remove(member, *count).map(Some),
             Operation::Call { .. } => Ok(None),
         }
+    }
+
+    /// Does something to a line of a body that may have come as one datum.
+    fn on_line(
+        &mut self,
+        line: Line,
+        edit: impl FnOnce(&mut Draft) -> Result<Operation, ChangeError>,
+    ) -> Result<Option<Operation>, ChangeError> {
+        let before = self.body.take_for(line);
+        let result = edit(self);
+        if let (Err(_), Some(before)) = (&result, before) {
+            self.body = before;
+        }
+        result.map(Some)
     }
 
     fn put(&mut self, field: &Field, value: Datum) -> Result<Operation, ChangeError> {
@@ -98,6 +114,7 @@ impl Draft {
                 let flags = flags_of(&value)?;
                 flags_datum(std::mem::replace(&mut self.flags, flags))
             }
+            (Field::Data, Content::Counters(_) | Content::Members(_)) => return Err(ChangeError::Mismatch("data")),
             (Field::Data, body) => {
                 let after = if value.is_absent() { Content::Nothing } else { Content::Data(value) };
                 std::mem::replace(body, after).into_datum()
@@ -107,7 +124,6 @@ impl Draft {
     }
 
     fn insert(&mut self, line: Line, index: u64, run: &Run) -> Result<Operation, ChangeError> {
-        self.body.take_for(line);
         let at = position(index, self.length(line)?)?;
         match (line, run, &mut self.body) {
             (Line::Protos, Run::Items(items), _) => {
@@ -129,7 +145,6 @@ impl Draft {
     }
 
     fn delete(&mut self, line: Line, index: u64, count: u64) -> Result<Operation, ChangeError> {
-        self.body.take_for(line);
         let length = self.length(line)?;
         let end = index.checked_add(count).ok_or(ChangeError::Position { index, length: length as u64 })?;
         let (at, end) = (position(index, length)?, position(end, length)?);
@@ -146,7 +161,6 @@ impl Draft {
     }
 
     fn shift(&mut self, line: Line, from: u64, to: u64) -> Result<Operation, ChangeError> {
-        self.body.take_for(line);
         let length = self.length(line)?;
         let last = length.checked_sub(1).ok_or(ChangeError::Position { index: from, length: 0 })?;
         let (source, target) = (position(from, last)?, position(to, last)?);
@@ -170,7 +184,6 @@ impl Draft {
     }
 
     fn set(&mut self, index: u64, value: Datum) -> Result<Operation, ChangeError> {
-        self.body.take_for(Line::Items);
         let Content::Items(elements) = &mut self.body else { return Err(mismatch(Line::Items)) };
         let length = elements.len() as u64;
         let place = usize::try_from(index).ok().and_then(|at| elements.get_mut(at));
@@ -231,31 +244,39 @@ impl Content {
             Content::Items(items) => Datum::record(items),
             Content::Units { width, bytes } => Datum::bytes(&[&[width], bytes.as_slice()].concat()),
             Content::Map(entries) => {
-                Datum::record(entries.into_pairs().into_iter().flat_map(|(key, value)| [key, value]))
+                let pairs = entries.into_pairs().into_iter().filter(|(_, value)| !value.is_absent());
+                Datum::record(pairs.flat_map(|(key, value)| [key, value]))
             }
         }
     }
 
-    fn take_for(&mut self, line: Line) {
+    /// Returns what it was before, if it is something else now.
+    fn take_for(&mut self, line: Line) -> Option<Content> {
         let taken = match (line, &*self) {
             (Line::Items, Content::Nothing) => Content::Items(VecDeque::new()),
             (Line::Items, Content::Data(Datum::Record(fields))) => Content::Items(fields.iter().cloned().collect()),
             (Line::Units, Content::Nothing) => Content::Units { width: 1, bytes: Vec::new() },
             (Line::Units, Content::Data(Datum::Bytes(bytes))) => match bytes.split_first() {
                 Some((&width @ 1.., bytes)) => Content::Units { width, bytes: bytes.to_vec() },
-                _ => return,
+                _ => return None,
             },
-            _ => return,
+            _ => return None,
         };
-        *self = taken;
+        Some(std::mem::replace(self, taken))
     }
 
     fn entries(&mut self) -> Result<&mut Table<Datum, Datum>, ChangeError> {
         match &*self {
             Content::Nothing => *self = Content::Map(Table::new(Vec::new())),
             Content::Data(Datum::Record(fields)) => {
-                let pairs = fields.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone()));
-                *self = Content::Map(Table::new(pairs.collect()));
+                let pairs: Vec<(Datum, Datum)> =
+                    fields.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect();
+                let keys: BTreeSet<&Datum> = pairs.iter().map(|(key, _)| key).collect();
+                let is_map = fields.len() == keys.len() * 2 && pairs.iter().all(|(_, value)| !value.is_absent());
+                if !is_map {
+                    return Err(ChangeError::Mismatch("a key"));
+                }
+                *self = Content::Map(Table::new(pairs));
             }
             _ => {}
         }
