@@ -7,7 +7,7 @@ use crate::error::ImageError;
 use crate::evict::Evictor;
 use crate::identity::Identities;
 use crate::load::{Records, StoreLoader};
-use crate::speech::Io;
+use crate::speech::{self, Io};
 use language::Vm;
 use object::change::{Change, ChangeId, Clock, Creation, ObjectId, Operation};
 use object::{Handle, Heap, Value};
@@ -99,7 +99,7 @@ impl Image {
         options: &Options,
         embedder: Box<dyn Embedder>,
     ) -> Image {
-        let io = Rc::new(Io::of(&vm));
+        let io = Rc::new(Io::of(&mut vm));
         vm.set_loader(loader(&store, &identities, &io));
         let (clock, evictor) = (Clock::after(store.time()), Evictor::new(options.cache_bytes));
         Image { vm, store, identities, io, clock, evictor, embedder }
@@ -118,7 +118,9 @@ impl Image {
             heap.hollow_out(handle);
         }
         let root = identities.handle_or_mint(root_id, &heap);
-        self.vm = self.embedder.bare().onto(heap, root).ok_or(ImageError::Unborn)?;
+        let mut machine = self.embedder.bare();
+        speech::prepare(&mut machine);
+        self.vm = machine.onto(heap, root).ok_or(ImageError::Unborn)?;
         self.identities = identities;
         self.check_loads()?;
         self.vm.open_level();

@@ -6,17 +6,27 @@ use language::Vm;
 use object::{Data, Value};
 use rustc_hash::FxHashMap;
 
+/// What a primitive becomes whose name the machine does not know: no function is bound to it, so it raises.
+const UNKNOWN: &str = "Image.unknown";
+
 pub struct Io {
     names: Vec<String>,
     indexes: FxHashMap<String, u32>,
+    unknown: u32,
 }
 
 impl Io {
-    pub fn of(vm: &Vm) -> Io {
+    pub fn of(vm: &mut Vm) -> Io {
+        let unknown = prepare(vm);
         let names: Vec<String> = vm.primitive_names();
         let indexes = names.iter().enumerate().map(|(index, name)| (name.clone(), index as u32)).collect();
-        Io { names, indexes }
+        Io { names, indexes, unknown }
     }
+}
+
+/// Every machine of one image has the same table.
+pub fn prepare(vm: &mut Vm) -> u32 {
+    vm.primitive_index(UNKNOWN)
 }
 
 impl Language for Io {
@@ -25,7 +35,7 @@ impl Language for Io {
     }
 
     fn primitive_index(&self, name: &str) -> u32 {
-        self.indexes.get(name).copied().unwrap_or(0)
+        self.indexes.get(name).copied().unwrap_or(self.unknown)
     }
 
     fn restore(&self, name: &str, values: &[Value]) -> Result<Data, String> {

@@ -1,7 +1,7 @@
 //! The image as its users meet it: what a program did is there after the process is gone, or never was.
 
 use image::{Cause, Embedder, Image, ImageError, Options};
-use language::{Error, Host, Limits, Vm};
+use language::{Error, Function, Host, Limits, NONE, Value, Vm};
 use std::path::Path;
 use tempfile::TempDir;
 
@@ -144,6 +144,32 @@ fn one_commit_can_be_taken_back() {
     let mut image = open(directory.path());
     assert_eq!(answer(&mut image, "list(a, b, items, greet, hasSlot(\"c\"))"), expected);
     assert!(matches!(image.revert(9999, &Cause::default()), Err(ImageError::NoCommit(9999))));
+}
+
+/// A capability of one embedder that another does not have: the method stays, and says so.
+#[test]
+fn a_primitive_that_nobody_knows_raises() {
+    struct Rich;
+    impl Embedder for Rich {
+        fn newborn(&self) -> Vm {
+            let mut vm = Vm::new(Host::default());
+            let shop = vm.prototype("Shop");
+            vm.define(shop, "price", NONE, Function::Plain(|_, _| Ok(Value::number(7.0))));
+            vm
+        }
+
+        fn bare(&self) -> Vm {
+            Vm::bare(Host::default())
+        }
+    }
+    let directory = TempDir::new().expect("a directory");
+    let mut image = Image::create(directory.path(), &Options::default(), Box::new(Rich)).expect("a new image");
+    assert_eq!(answer(&mut image, "Shop price"), "7");
+    image.close().expect("it closes");
+    let mut image = open(directory.path());
+    let error = send(&mut image, "Shop price").expect_err("nobody has it");
+    assert!(error.to_string().contains("this machine has no primitive"), "{error}");
+    assert_eq!(answer(&mut image, "list(3, 1, 2) sort"), "list(1, 2, 3)");
 }
 
 #[test]
