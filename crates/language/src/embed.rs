@@ -109,7 +109,7 @@ impl Vm {
         // What is left of the present slice goes back, so that the first one is of the new size too.
         let slice = std::mem::take(&mut self.tank.slice);
         if self.tank.limit.is_some() {
-            self.tank.reserve += slice;
+            self.tank.reserve = self.tank.reserve.saturating_add_signed(slice);
         }
     }
 

@@ -94,6 +94,8 @@ pub use embed::{Error, Exception, Trace, TraceEntry};
 pub use host::{Host, Output, Zone, ZoneAt};
 pub use inspect::Unknown;
 pub use library::{documentation, sources as library_sources};
+#[doc(hidden)]
+pub use limits::CREDIT;
 pub use limits::{Interrupt, Limits};
 pub use machine::saved::Damage;
 pub use object::sequence::Sequence;

@@ -39,11 +39,14 @@ impl Interrupt {
 /// The machine looks at interrupts and memory each time it has used this much fuel.
 pub(crate) const FUEL_SLICE: u64 = 10_000;
 
+/// The most that compiled code spends before it pays: a unit whose messages are more is left to the tree.
+pub const CREDIT: u64 = 4096;
+
 /// Fuel, handed out in slices so that the hot path counts down one number only.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tank {
-    /// Left in this slice.
-    pub slice: u64,
+    /// Left in this slice. Compiled code pays late, so it may owe up to `CREDIT`.
+    pub slice: i64,
     /// Left beyond this slice.
     pub reserve: u64,
     pub limit: Option<u64>,
@@ -58,18 +61,55 @@ impl Tank {
 
     /// Fuel left in all.
     pub fn left(&self) -> u64 {
-        self.slice.saturating_add(self.reserve)
+        self.reserve.saturating_add_signed(self.slice)
     }
 
-    /// Takes whole slices until there are so many units, at least one slice. False if there is not enough left: then
-    /// the rest is in the slice.
-    pub fn refill(&mut self, units: u64) -> bool {
-        let missing = units.saturating_sub(self.slice).max(1);
-        let taken = missing.div_ceil(self.portion).saturating_mul(self.portion).min(self.reserve);
+    /// Whether what compiled code may owe can be paid.
+    #[inline(always)]
+    pub fn gives_credit(&self) -> bool {
+        self.reserve >= CREDIT
+    }
+
+    /// Makes the slice have so many units: by whole slices, at least one, as long as there is more than code may owe;
+    /// the last of the fuel is handed out unit by unit. False if there is not enough: then the rest is in the slice.
+    pub fn refill(&mut self, units: i64) -> bool {
+        let missing = units.saturating_sub(self.slice).max(0) as u64;
+        let spare = self.reserve.saturating_sub(CREDIT);
+        let taken = match missing.max(1) <= spare {
+            true => missing.max(1).div_ceil(self.portion).saturating_mul(self.portion).min(spare),
+            false => missing.min(self.reserve),
+        };
         if self.limit.is_some() {
             self.reserve -= taken;
         }
-        self.slice = self.slice.saturating_add(taken);
-        taken > 0 && self.slice >= units
+        self.slice = self.slice.saturating_add_unsigned(taken);
+        self.slice >= units
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tank_hands_out_all_it_has_and_no_more() {
+        for limit in [0, 1, CREDIT - 1, CREDIT, CREDIT + 1, 3 * FUEL_SLICE + 7] {
+            let mut tank = Tank::new(Some(limit));
+            let mut used = 0;
+            while tank.slice > 0 || tank.refill(1) {
+                tank.slice -= 1;
+                used += 1;
+            }
+            assert_eq!((used, tank.left()), (limit, 0));
+        }
+    }
+
+    #[test]
+    fn what_is_owed_is_paid_out_of_the_rest() {
+        let mut tank = Tank::new(Some(CREDIT));
+        tank.slice = -100;
+        assert!(tank.refill(0));
+        assert_eq!((tank.slice, tank.left()), (0, CREDIT - 100));
+        assert!(!tank.gives_credit());
     }
 }

@@ -142,10 +142,10 @@ impl Vm {
     /// Charges for work in proportion to its size: a primitive calls this before it does the work.
     #[inline]
     pub fn charge(&mut self, units: usize) -> Result<(), Signal> {
-        let units = units as u64;
         if cfg!(feature = "no_fuel") {
             return Ok(());
         }
+        let units = i64::try_from(units).unwrap_or(i64::MAX);
         if self.tank.slice < units {
             self.refuel_for(units)?;
         }

@@ -3,10 +3,11 @@
 //! Fuel is carried by the instruction that does the work; its state is always the point from which the tree would do,
 //! and pay for, everything that was not yet executed.
 
-use super::instruction::{Instruction, Op};
+use super::instruction::{Instruction, Op, Round};
 use super::site::Site;
 use super::state::{Context, Source, State, StateId};
 use super::{Scope, Unit};
+use crate::limits::CREDIT;
 use crate::message;
 use crate::vm::Vm;
 use object::{Handle, Heap, Symbol, Value};
@@ -63,7 +64,7 @@ pub(super) struct Compiler<'v> {
     pub top: usize,
     registers: usize,
     /// Fuel of messages that no instruction carries yet.
-    pub fuel: u16,
+    pub fuel: i16,
     /// Where the tree was when that fuel began to be owed: whoever leaves before it is paid does all of it again.
     unpaid: StateId,
     /// The instruction may be done twice: what is owed is left to one that comes after.
@@ -88,7 +89,7 @@ pub fn compile(vm: &Vm, body: Handle, arguments: &[Symbol]) -> Option<Unit> {
     let locals = local_names(vm, body, arguments)?;
     let mut compiler = Compiler::new(vm, Scope::Body, body, locals, arguments.len());
     compiler.body(body).ok()?;
-    Some(compiler.finish(body, arguments.len()))
+    compiler.finish(body, arguments.len())
 }
 
 /// The unit of a message that is evaluated in an object: its chain, or it alone.
@@ -103,7 +104,7 @@ pub fn compile_in_context(vm: &Vm, message: Handle, scope: Scope) -> Option<Unit
         Scope::Message => compiler.one(message).ok()?,
         _ => compiler.body(message).ok()?,
     }
-    Some(compiler.finish(message, 0))
+    compiler.finish(message, 0)
 }
 
 impl<'v> Compiler<'v> {
@@ -134,6 +135,32 @@ impl<'v> Compiler<'v> {
             label: 0,
         }
     }
+}
+
+/// From the fuel of each instruction, what each place owes and what is paid on the way: see `instruction`. None if a
+/// unit could owe more than there is credit for.
+fn share_out_fuel(code: &mut [Instruction]) -> Option<Vec<u16>> {
+    let mut owed_at = vec![0];
+    let mut owed: u16 = 0;
+    for instruction in &*code {
+        let first_round = (instruction.op.begins_round() == Some(Round::First)) as u16;
+        owed = owed.checked_add(instruction.fuel as u16)?.checked_add(first_round)?;
+        owed_at.push(owed);
+    }
+    if u64::from(owed) > CREDIT {
+        return None;
+    }
+    for (place, instruction) in code.iter_mut().enumerate() {
+        let behind = owed_at[place + 1] as i16;
+        let (op, target) = (instruction.op, instruction.x as usize);
+        let round = match op.begins_round() {
+            Some(Round::First) => -1,
+            Some(Round::Next) => 1,
+            None => 0,
+        };
+        instruction.fuel = if op.is_jump() { behind + round - owed_at[target] as i16 } else { behind };
+    }
+    Some(owed_at)
 }
 
 /// Whether no message is met twice: a program may make one follow itself, and the compiler would never come to an end.
@@ -233,8 +260,10 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    fn finish(self, body: Handle, argument_count: usize) -> Unit {
-        Unit {
+    fn finish(mut self, body: Handle, argument_count: usize) -> Option<Unit> {
+        let owed_at = share_out_fuel(&mut self.code)?;
+        Some(Unit {
+            owed_at,
             scope: self.scope,
             code: self.code,
             states_at: self.states_at,
@@ -248,7 +277,7 @@ impl Compiler<'_> {
             body,
             messages: self.messages,
             used: Cell::new(true),
-        }
+        })
     }
 
     // ---- emitting
@@ -270,7 +299,7 @@ impl Compiler<'_> {
     }
 
     /// Messages whose fuel the next instruction shall carry.
-    pub fn owe(&mut self, messages: u16) {
+    pub fn owe(&mut self, messages: i16) {
         if self.fuel == 0 {
             self.unpaid = self.state;
         }

@@ -17,7 +17,7 @@ use object::{Value, flag};
 /// Why the loop stopped. The frame's step is behind the instruction that was taken.
 #[derive(Clone, Copy)]
 pub(super) enum Exit {
-    /// The instruction that is next needs more fuel than is left in the slice: none was taken.
+    /// The slice is used up, and the instruction that is next would pay: it was not taken.
     Fuel,
     /// Time for a collection, or for a look at the memory limit.
     Safepoint,
@@ -49,12 +49,17 @@ impl Vm {
         let memory_limit = self.limits.memory_bytes.map_or(usize::MAX, |bytes| bytes as usize);
         let Vm { heap, stack, tank, units, names, protos, .. } = self;
         #[cfg_attr(feature = "no_fuel", allow(unused_mut, reason = "nothing is paid"))]
-        let mut fuel = tank.slice as i64;
+        let mut fuel = tank.slice;
         let frame = stack.frames.last().expect("a running machine has a frame");
         let Phase::Step(place) = frame.phase else { unreachable!("a code frame is at a step") };
         // The frame on top: where its registers begin, its code, and what of that is still to come.
         let mut base = frame.base as usize;
         let mut unit: &Unit = units.get(frame.unit).expect("a frame's unit lives as long as it");
+        #[cfg(not(feature = "no_fuel"))]
+        {
+            fuel += i64::from(unit.owed_at[place as usize]);
+            debug_assert!(fuel >= 0, "what was owed is paid before code goes on");
+        }
         let mut registers = stack.values.registers(base, unit.registers);
         let mut ahead = unit.code[place as usize..].iter();
         unit.used.set(true);
@@ -82,14 +87,37 @@ impl Vm {
             ($instruction:ident, $right:expr, $holds:expr) => {{
                 let (left, right) = numbers!($instruction, registers[$instruction.b as usize], $right);
                 if !$holds(&left, &right) {
-                    jump!($instruction.x);
+                    skip!($instruction);
                 }
             }};
         }
-        macro_rules! jump {
+        // Where code may come again it looks whether it has anything left to pay with. The tree can go on from there.
+        macro_rules! pay {
+            ($instruction:ident) => {
+                #[cfg(not(feature = "no_fuel"))]
+                {
+                    fuel -= i64::from($instruction.fuel);
+                    if fuel < 0 {
+                        fuel += i64::from($instruction.fuel);
+                        break Exit::Fuel;
+                    }
+                }
+            };
+        }
+        macro_rules! go {
             ($place:expr) => {
                 ahead = unit.code[$place as usize..].iter()
             };
+        }
+        // A jump ahead owes no more than before.
+        macro_rules! skip {
+            ($instruction:ident) => {{
+                #[cfg(not(feature = "no_fuel"))]
+                {
+                    fuel -= i64::from($instruction.fuel);
+                }
+                go!($instruction.x)
+            }};
         }
         // Calls what the site knows, its receiver in the register behind `a`, its arguments after that.
         macro_rules! call {
@@ -99,6 +127,7 @@ impl Vm {
                         if stack.depth >= depth_limit {
                             break Exit::Deep;
                         }
+                        pay!($instruction);
                         if let Some(top) = stack.frames.last_mut() {
                             top.phase = Phase::Step((unit.code.len() - ahead.len()) as u32);
                         }
@@ -171,19 +200,6 @@ impl Vm {
                 }
             }};
         }
-        // The fuel of a round. Without it, the whole instruction is done again, and has to be paid again.
-        macro_rules! round {
-            ($instruction:ident) => {
-                #[cfg(not(feature = "no_fuel"))]
-                {
-                    if fuel == 0 {
-                        fuel += $instruction.fuel as i64;
-                        break Exit::Fuel;
-                    }
-                    fuel -= 1;
-                }
-            };
-        }
         // Whether a counter has not yet passed its end.
         macro_rules! counts {
             ($counter:ident, $first:ident) => {{
@@ -200,14 +216,6 @@ impl Vm {
 
         let exit = loop {
             let Some(instruction) = ahead.next() else { unreachable!("code ends by going elsewhere") };
-            #[cfg(not(feature = "no_fuel"))]
-            {
-                fuel -= instruction.fuel as i64;
-                if fuel < 0 {
-                    fuel += instruction.fuel as i64;
-                    break Exit::Fuel;
-                }
-            }
             match instruction.op {
                 Op::Constant => registers[instruction.a as usize] = instruction.value,
                 Op::Move => registers[instruction.a as usize] = registers[instruction.b as usize],
@@ -262,45 +270,50 @@ impl Vm {
                 Op::UnlessGreaterEqualConstant => jump_unless!(instruction, instruction.value, f64::ge),
                 Op::UnlessEqualConstant => jump_unless!(instruction, instruction.value, f64::eq),
                 Op::UnlessNotEqualConstant => jump_unless!(instruction, instruction.value, f64::ne),
-                Op::Jump => jump!(instruction.x),
+                Op::Jump => {
+                    pay!(instruction);
+                    go!(instruction.x);
+                }
                 Op::JumpUnless => {
                     if !registers[instruction.b as usize].is_true() {
-                        jump!(instruction.x);
+                        skip!(instruction);
                     }
                 }
                 Op::ForBegin => {
                     let first = instruction.a as usize;
                     let counter = registers[first].assume_number();
                     if counts!(counter, first) {
-                        round!(instruction);
                         registers[instruction.b as usize] = Value::computed(counter);
                     } else {
-                        jump!(instruction.x);
+                        skip!(instruction);
                     }
                 }
                 Op::ForNext => {
                     let first = instruction.a as usize;
                     let counter = registers[first].assume_number() + registers[first + 2].assume_number();
                     if counts!(counter, first) {
-                        round!(instruction);
+                        pay!(instruction);
                         registers[first] = Value::computed(counter);
                         registers[instruction.b as usize] = Value::computed(counter);
-                        jump!(instruction.x);
+                        go!(instruction.x);
                     }
                 }
                 Op::RepeatBegin | Op::RepeatNext => {
                     let first = instruction.a as usize;
                     let done = registers[first].assume_number();
                     let more = done < registers[first + 1].assume_number();
+                    let jumps = more == (instruction.op == Op::RepeatNext);
+                    if jumps {
+                        pay!(instruction);
+                    }
                     if more {
-                        round!(instruction);
                         if instruction.c != 0 {
                             registers[instruction.b as usize] = Value::computed(done);
                         }
                         registers[first] = Value::computed(done + 1.0);
                     }
-                    if more == (instruction.op == Op::RepeatNext) {
-                        jump!(instruction.x);
+                    if jumps {
+                        go!(instruction.x);
                     }
                 }
                 Op::ForeachBegin => {
@@ -318,14 +331,13 @@ impl Vm {
                     let item = list.as_handle().and_then(|list| heap.list(list)).and_then(|items| items.first());
                     match item {
                         Some(&item) => {
-                            round!(instruction);
                             registers[instruction.b as usize] = Value::number(0.0);
                             registers[instruction.c as usize] = item;
                             registers[instruction.a as usize] = Value::number(1.0);
                         }
                         None => {
                             registers[instruction.a as usize] = Value::number(0.0);
-                            jump!(instruction.x);
+                            skip!(instruction);
                         }
                     }
                 }
@@ -334,11 +346,11 @@ impl Vm {
                     let index = registers[first].assume_number();
                     let list = registers[first + 3].as_handle().and_then(|list| heap.list(list));
                     if let Some(&item) = list.and_then(|items| items.get(index as usize)) {
-                        round!(instruction);
+                        pay!(instruction);
                         registers[instruction.b as usize] = Value::computed(index);
                         registers[instruction.c as usize] = item;
                         registers[first] = Value::computed(index + 1.0);
-                        jump!(instruction.x);
+                        go!(instruction.x);
                     }
                 }
                 Op::Get => {
@@ -428,17 +440,21 @@ impl Vm {
                 }
                 Op::UpdateSelf => break Exit::Update,
                 Op::Return => {
+                    #[cfg(not(feature = "no_fuel"))]
+                    {
+                        fuel -= i64::from(instruction.fuel);
+                    }
                     let value = registers[instruction.b as usize];
                     let frame = stack.frames.pop().expect("a running machine has a frame");
                     if !frame.is_activation() {
                         stack.values.truncate(base);
-                        tank.slice = fuel as u64;
+                        tank.slice = fuel;
                         return Exit::Return(value);
                     }
                     stack.depth -= 1;
                     let caller = stack.frames.last().expect("the lowest frame is the host's");
-                    let (Kind::Code, Phase::Step(place)) = (caller.kind, caller.phase) else {
-                        tank.slice = fuel as u64;
+                    let (Kind::Code, Phase::Step(place), true) = (caller.kind, caller.phase, fuel >= 0) else {
+                        tank.slice = fuel;
                         return Exit::Return(value);
                     };
                     base = caller.base as usize;
@@ -447,6 +463,10 @@ impl Vm {
                     ahead = unit.code[place as usize - 1..].iter();
                     if let Some(send) = ahead.next() {
                         registers[send.a as usize] = value;
+                        #[cfg(not(feature = "no_fuel"))]
+                        {
+                            fuel += i64::from(send.fuel);
+                        }
                     }
                 }
                 Op::Leave => break Exit::Leave,
@@ -456,7 +476,11 @@ impl Vm {
         if let Some(top) = stack.frames.last_mut() {
             top.phase = Phase::Step(taken as u32);
         }
-        tank.slice = fuel as u64;
+        #[cfg(not(feature = "no_fuel"))]
+        {
+            fuel -= i64::from(unit.owed_at[taken]);
+        }
+        tank.slice = fuel;
         exit
     }
 }

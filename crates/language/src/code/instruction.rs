@@ -1,4 +1,9 @@
-//! Instructions: sixteen bytes each, three registers, and the fuel of the messages that they stand for.
+//! Instructions: sixteen bytes each, three registers, and fuel.
+//!
+//! Code does not pay for each instruction. Every place has a number, `owed_at`: the fuel of all instructions before it, in
+//! the order they lie in. While code runs, its count of fuel is what is left plus what the present place owes, so going
+//! straight on changes nothing; a jump pays the difference of the two places, a call pays all that its place owes, and
+//! the return to that place takes it back. What is left is exact whenever anybody can look.
 
 use object::Value;
 
@@ -94,10 +99,31 @@ pub enum Op {
     Leave,
 }
 
+/// Each round of a loop costs one unit of fuel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Round {
+    First,
+    Next,
+}
+
 impl Op {
     /// Whether it computes `a` from numbers.
     pub fn is_arithmetic(self) -> bool {
         (Op::Add as u8..=Op::NotEqualConstant as u8).contains(&(self as u8))
+    }
+
+    /// Whether it leads to place x.
+    pub fn is_jump(self) -> bool {
+        (Op::UnlessLess as u8..=Op::ForeachNext as u8).contains(&(self as u8))
+    }
+
+    /// Whether it begins the first round of a loop by going straight on, or the next one by jumping.
+    pub fn begins_round(self) -> Option<Round> {
+        match self {
+            Op::ForBegin | Op::RepeatBegin | Op::ForeachBegin => Some(Round::First),
+            Op::ForNext | Op::RepeatNext | Op::ForeachNext => Some(Round::Next),
+            _ => None,
+        }
     }
 
     /// The jump that a comparison becomes when only its truth matters.
@@ -126,8 +152,9 @@ pub struct Instruction {
     pub a: u8,
     pub b: u8,
     pub c: u8,
-    /// Messages that this instruction stands for.
-    pub fuel: u16,
+    /// While compiling, the messages that this instruction stands for. Then what a jump pays, and for what does not
+    /// jump, what is owed behind it.
+    pub fuel: i16,
     pub x: u16,
     pub value: Value,
 }

@@ -1,6 +1,5 @@
 //! Leaving compiled code: a frame becomes the tree frames that it stands for, with its locals as an object.
 
-use super::instruction::Instruction;
 use super::state::{Context, Source, State};
 use super::{Scope, Unit};
 use crate::block::Activation;
@@ -13,16 +12,19 @@ use crate::vm::Vm;
 use object::{Data, Handle, Kind as ObjectKind, Value};
 
 impl Vm {
-    /// The frame on top leaves the code at this instruction, which the tree does instead; its fuel is given back.
-    pub(super) fn leave_code(&mut self, instruction: Instruction) -> Outcome {
-        self.tank.slice += instruction.fuel as u64;
+    /// The frame on top leaves the code at the instruction just taken, which the tree does instead.
+    pub(super) fn leave_code(&mut self) -> Outcome {
         self.step_back();
         self.leave_unpaid()
     }
 
+    /// The instruction just taken is the next one again; its fuel is given back.
     pub(super) fn step_back(&mut self) {
+        let unit = self.running_unit();
         if let Phase::Step(place) = &mut self.top().phase {
             *place -= 1;
+            let at = *place as usize;
+            self.tank.slice += i64::from(unit.owed_at[at + 1] - unit.owed_at[at]);
         }
     }
 
@@ -35,12 +37,18 @@ impl Vm {
         }
     }
 
+    /// The frame on top leaves the code at the message it sent, whose answer comes next.
+    pub(crate) fn leave_waiting(&mut self) {
+        let index = self.stack.frames.len() - 1;
+        self.leave_frame(index, true);
+    }
+
     /// As leave_code; the message was sent to something the code did not expect, so next time it is a plain send.
-    pub(super) fn leave_surprised(&mut self, instruction: Instruction) -> Outcome {
+    pub(super) fn leave_surprised(&mut self) -> Outcome {
         let (unit, id) = (self.running_unit(), self.top().unit);
         let Phase::Step(place) = self.top().phase else { return Err(Signal::Entered) };
         self.units.surprises.insert(unit.messages_at[place as usize - 1]);
-        let outcome = self.leave_code(instruction);
+        let outcome = self.leave_code();
         self.discard_unit(id);
         outcome
     }
@@ -105,8 +113,7 @@ impl Vm {
     /// The locals of the code frame on top, which waits for a callee, as an object: it leaves its code if need be.
     pub(super) fn reify_top(&mut self) -> Value {
         if self.top().locals.is_absent() {
-            let index = self.stack.frames.len() - 1;
-            self.leave_frame(index, true);
+            self.leave_waiting();
         }
         self.top().locals
     }

@@ -70,6 +70,8 @@ pub struct Unit {
     /// For each instruction, the message it stands for.
     pub messages_at: Vec<Handle>,
     pub sites: Vec<Site>,
+    /// For each instruction, and for the end, the fuel of all instructions before it.
+    pub owed_at: Vec<u16>,
     /// Names of registers 1 and on: arguments, then locals.
     pub names: Vec<Symbol>,
     pub argument_count: usize,
@@ -213,7 +215,7 @@ impl Vm {
 
     /// The unit of a message that is evaluated in an object, once that has happened before.
     fn context_unit(&mut self, message: Handle, scope: Scope) -> Option<u32> {
-        if self.units.disabled {
+        if self.units.disabled || !self.tank.gives_credit() {
             return None;
         }
         match (self.units.in_context.get(&message), scope) {

@@ -29,7 +29,7 @@ impl Vm {
         match self.resolve(site, instruction, base) {
             Answer::Plain(value) => {
                 // The arguments were not evaluated as far as anybody can tell.
-                self.tank.slice += instruction.value.as_number().unwrap_or(0.0) as u64;
+                self.tank.slice += instruction.value.as_number().unwrap_or(0.0) as i64;
                 self.stack.values[base + instruction.a as usize] = value;
                 None
             }
@@ -59,7 +59,7 @@ impl Vm {
                 // Its answer comes to where the call's would.
                 let end = instruction.value.as_number().unwrap_or(0.0) as usize;
                 if unit.code[end - 1].op != Op::Call || self.top().locals.is_absent() {
-                    return Some(self.leave_code(instruction));
+                    return Some(self.leave_code());
                 }
                 let outcome = self.evaluate_or_leave(instruction, site);
                 let code = self.stack.frames.len() - 2;
@@ -73,12 +73,12 @@ impl Vm {
     fn evaluate_or_leave(&mut self, instruction: Instruction, site: &Site) -> Outcome {
         let frame = *self.top();
         if frame.locals.is_absent() {
-            return self.leave_code(instruction);
+            return self.leave_code();
         }
         // The tree pays for this message again, but not for what was evaluated before it.
         self.tank.slice += match instruction.op {
             Op::Find | Op::FindSelf => 1,
-            _ => 1 + instruction.value.as_number().unwrap_or(0.0) as u64,
+            _ => 1 + instruction.value.as_number().unwrap_or(0.0) as i64,
         };
         let target = match instruction.op {
             Op::SendSelf | Op::FindSelf => frame.locals,
@@ -196,14 +196,14 @@ impl Vm {
             return self.invoke_known(site, instruction, target, base);
         }
         let (Some(handle), count) = (callee.as_handle(), instruction.c as usize) else {
-            return Some(self.leave_code(instruction));
+            return Some(self.leave_code());
         };
         let holder = self.holder_of_callee(target, site.name, callee);
         site.forget();
         site.holder.set(holder);
         match self.classify(site, Found { value: callee, holder, target }, count) {
             Answer::Callee(found, _) if found == handle => self.invoke_known(site, instruction, target, base),
-            _ => Some(self.leave_code(instruction)),
+            _ => Some(self.leave_code()),
         }
     }
 
@@ -231,7 +231,7 @@ impl Vm {
             holder: site.holder.get(),
         };
         let Data::Primitive(index) = *self.heap.object(primitive.assume_handle()).data() else {
-            return Some(self.leave_code(instruction));
+            return Some(self.leave_code());
         };
         let function = self.primitives[index as usize].function.clone();
         let tank = self.tank;
@@ -250,7 +250,7 @@ impl Vm {
             Err(Signal::Reify) => {
                 // It is called again from the tree, and pays then.
                 self.tank = tank;
-                Some(self.leave_code(instruction))
+                Some(self.leave_code())
             }
             Err(signal) => Some(Err(signal)),
         }
@@ -260,7 +260,7 @@ impl Vm {
     fn activate_from_code(&mut self, instruction: Instruction, target: Value) -> Option<Outcome> {
         let frame = *self.top();
         if frame.locals.is_absent() {
-            return Some(self.leave_code(instruction));
+            return Some(self.leave_code());
         }
         let unit = self.running_unit();
         let site = &unit.sites[instruction.x as usize];
@@ -342,7 +342,7 @@ impl Vm {
         let value = self.stack.values[base + instruction.c as usize];
         let updates = instruction.op == Op::UpdateSlot;
         let method = if updates { self.names.update_slot } else { self.names.set_slot };
-        let Some(handle) = target.as_handle() else { return Some(self.leave_code(instruction)) };
+        let Some(handle) = target.as_handle() else { return Some(self.leave_code()) };
         let is_symbol = self.heap.object(handle).has(flag::SYMBOL);
         let (found, steps) = if updates { self.heap.find_counted(handle, site.name) } else { (None, 0) };
         let is_locals = self.heap.kind(handle) == ObjectKind::Locals;
@@ -351,12 +351,12 @@ impl Vm {
             || is_symbol
             || self.has_meaning(handle, site.name)
         {
-            return Some(self.leave_code(instruction));
+            return Some(self.leave_code());
         }
         if updates && found.is_none() {
             return match is_locals {
-                true => self.update_beyond(instruction, site.name, target, value),
-                false => Some(self.leave_code(instruction)),
+                true => self.update_beyond(site.name, target, value),
+                false => Some(self.leave_code()),
             };
         }
         let (shape, epoch) = (self.heap.shape(handle), self.heap.epoch());
@@ -380,17 +380,11 @@ impl Vm {
         let site = &unit.sites[instruction.x as usize];
         let target = self.stack.values[base];
         let value = self.stack.values[base + instruction.c as usize];
-        self.update_beyond(instruction, site.name, target, value)
+        self.update_beyond(site.name, target, value)
     }
 
     /// Updates a slot of what locals stand for.
-    fn update_beyond(
-        &mut self,
-        instruction: Instruction,
-        name: Symbol,
-        target: Value,
-        value: Value,
-    ) -> Option<Outcome> {
+    fn update_beyond(&mut self, name: Symbol, target: Value, value: Value) -> Option<Outcome> {
         let mut scopes = Scopes::from(target);
         let mut looked_at = 0u32;
         while let Some(handle) = scopes.here.as_handle()
@@ -402,16 +396,16 @@ impl Vm {
                 break;
             }
             if !scopes.advance(self) {
-                return Some(self.leave_code(instruction));
+                return Some(self.leave_code());
             }
         }
         let target = scopes.here;
-        let Some(handle) = target.as_handle() else { return Some(self.leave_code(instruction)) };
+        let Some(handle) = target.as_handle() else { return Some(self.leave_code()) };
         let (place, steps) = self.heap.find_counted(handle, name);
         let is_found = place.is_some() && !is_long_way(looked_at.saturating_add(steps));
         let is_refused = self.heap.object(handle).has(flag::SYMBOL) || self.has_meaning(handle, name);
         if !is_found || is_refused || !self.means_built_in(target, self.names.update_slot) {
-            return Some(self.leave_code(instruction));
+            return Some(self.leave_code());
         }
         self.put_slot(handle, name, value);
         None
@@ -436,7 +430,7 @@ impl Vm {
         let site = &unit.sites[instruction.x as usize];
         let receiver = self.stack.values[base + instruction.b as usize];
         if !self.means_built_in(receiver, site.name) {
-            return Some(self.leave_code(instruction));
+            return Some(self.leave_code());
         }
         self.stack.values[base + instruction.a as usize] = receiver;
         let handle = self.handle_of(receiver);

@@ -25,6 +25,7 @@ impl Vm {
     /// Pushes the frame of a block's body with fresh locals.
     pub(crate) fn activate_block(&mut self, block: Handle, args: Args) -> Outcome {
         if !self.heap.record(block)[field::PASSES_STOPS].is_true()
+            && self.tank.gives_credit()
             && let Some(unit) = self.unit_of(block)
         {
             return self.activate_code(unit, block, args);

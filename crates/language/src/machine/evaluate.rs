@@ -55,7 +55,7 @@ impl Vm {
     /// Takes as many slices as make up these units, looking at interrupts and memory on the way.
     #[cold]
     #[inline(never)]
-    pub(crate) fn refuel_for(&mut self, units: u64) -> Result<(), Signal> {
+    pub(crate) fn refuel_for(&mut self, units: i64) -> Result<(), Signal> {
         self.check_interrupt()?;
         if !self.tank.refill(units) {
             return Err(Halt::Fuel { limit: self.tank.limit.unwrap_or(0) }.into());
@@ -78,7 +78,7 @@ impl Vm {
         if cfg!(feature = "no_fuel") {
             return Ok(());
         }
-        if self.tank.slice == 0 {
+        if self.tank.slice <= 0 {
             self.refuel()?;
             self.leave_if_stressed();
         }

@@ -98,6 +98,10 @@ impl Vm {
                 self.continue_arguments()
             }
             (Kind::Chain, _) => self.proceed(value),
+            (Kind::Code, _) if !self.tank.gives_credit() => {
+                self.leave_waiting();
+                Ok(value)
+            }
             (Kind::Code, _) => {
                 self.accept(value);
                 self.run_code()
