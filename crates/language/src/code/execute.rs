@@ -18,6 +18,7 @@ use object::{Value, flag};
 #[derive(Clone, Copy)]
 pub(super) enum Exit {
     /// The slice is used up, and the instruction that is next would pay: it was not taken.
+    #[cfg_attr(feature = "no_fuel", allow(dead_code, reason = "nothing is paid"))]
     Fuel,
     /// Time for a collection, or for a look at the memory limit.
     Safepoint,
