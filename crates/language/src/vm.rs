@@ -16,6 +16,7 @@ use crate::{library, message};
 use object::sequence::Sequence;
 use object::{Collected, Data, Handle, Heap, Kind, Symbol, Value, flag};
 use rustc_hash::FxHashMap;
+use std::rc::Rc;
 
 /// An Io machine. Everything it knows is in its heap; everything it can reach outside is in its `Host`.
 pub struct Vm {
@@ -24,7 +25,7 @@ pub struct Vm {
     pub(crate) protos: Protos,
     pub(crate) primitives: Vec<Primitive>,
     /// Where a primitive is in the table, by its name.
-    pub(crate) primitive_places: FxHashMap<Box<str>, u32>,
+    pub(crate) primitive_places: FxHashMap<Rc<str>, u32>,
     pub(crate) root: Root,
     /// Transactions and worlds that frames of the running coroutine have open.
     pub(crate) open_levels: usize,

@@ -39,7 +39,7 @@ pub const TABLE: &[Row] = &[
 pub const PRIMITIVE_TABLE: &[Row] = &[
     ("performOn", ALL, perform_primitive_on),
     ("typeName", NONE, |vm, args| {
-        let owner = primitive(vm, args.target).map(|primitive| primitive.owner.to_string());
+        let owner = primitive(vm, args.target).map(|primitive| primitive.owner().to_string());
         Ok(owner.map_or(Value::NIL, |owner| vm.symbol(&owner)))
     }),
     ("uniqueName", NONE, |vm, args| {

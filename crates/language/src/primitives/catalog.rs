@@ -10,6 +10,7 @@ use super::{
 use crate::primitives::Eagerness;
 use crate::vm::Vm;
 use ::object::{Data, Handle, Kind, Symbol, Value};
+use std::rc::Rc;
 
 /// The machine's own, by prototype. Locals answer these themselves and hand everything else on to their `self`.
 const CATALOG: &[(&str, &[&[Row]])] = &[
@@ -48,13 +49,25 @@ pub(crate) fn register(vm: &mut Vm) {
 /// Gives prototypes the primitives from this place on: all in a new heap, in an older one those that it does not know.
 pub(crate) fn install(vm: &mut Vm, first: usize) {
     for index in first..vm.primitives.len() {
-        let (owner, name) = (vm.primitives[index].owner.clone(), vm.primitives[index].name);
-        let holder = vm.prototype(&owner);
+        let (full_name, name) = (vm.primitives[index].full_name.clone(), vm.primitives[index].name);
+        let holder = vm.prototype(split(&full_name).0);
         let holder = vm.handle_of(holder);
         if first == 0 || vm.heap.own_slot_index(holder, name).is_none() {
             let primitive = vm.new_primitive(index as u32);
             vm.heap.set_slot(holder, name, primitive);
         }
+    }
+}
+
+/// The prototype that a primitive is for, and its slot there.
+fn split(name: &str) -> (&str, &str) {
+    name.split_once('.').unwrap_or(("Object", name))
+}
+
+impl Primitive {
+    /// The type it was made for.
+    pub(crate) fn owner(&self) -> &str {
+        split(&self.full_name).0
     }
 }
 
@@ -76,10 +89,7 @@ impl Vm {
     /// # Ok::<(), language::Error>(())
     /// ```
     pub fn bind(&mut self, name: &str, eagerness: Eagerness, function: Function) {
-        let index = self.primitive_index(name);
-        let primitive = &mut self.primitives[index as usize];
-        primitive.eagerness = eagerness;
-        primitive.function = function;
+        let primitive = self.bound(name, eagerness, || function);
         primitive.is_bound = true;
         // Sites know how the one before was called.
         self.discard_all_units();
@@ -87,30 +97,26 @@ impl Vm {
 
     /// The same for what the machine brings along.
     pub(crate) fn bind_own(&mut self, name: &str, eagerness: Eagerness, function: Function) {
-        self.bind(name, eagerness, function);
-        let index = self.primitive_index(name);
-        self.primitives[index as usize].is_own = true;
+        let primitive = self.bound(name, eagerness, || function);
+        (primitive.is_bound, primitive.is_own) = (true, true);
     }
 
     /// Makes a name known whose function only an embedder can bind.
     pub(crate) fn withhold(&mut self, name: &str, refusal: &Function) {
-        let index = self.primitive_index(name);
-        self.primitives[index as usize].function = refusal.clone();
-        self.primitives[index as usize].is_own = true;
+        self.bound(name, LAZY, || refusal.clone()).is_own = true;
     }
 
     /// The place of a primitive in this machine's table, by its name. One that is not known raises when it is activated.
     pub fn primitive_index(&mut self, name: &str) -> u32 {
-        if let Some(&index) = self.primitive_places.get(name) {
-            return index;
+        match self.primitive_places.get(name) {
+            Some(&index) => index,
+            None => self.add_primitive(name, LAZY, unknown(name)),
         }
-        self.add_primitive(name)
     }
 
     /// What each primitive is called in a file, in the order of their places.
     pub fn primitive_names(&self) -> Vec<String> {
-        let name = |primitive: &Primitive| format!("{}.{}", primitive.owner, self.heap.symbol_text(primitive.name));
-        self.primitives.iter().map(name).collect()
+        self.primitives.iter().map(|primitive| primitive.full_name.to_string()).collect()
     }
 
     /// Whether a function is bound to a name.
@@ -118,20 +124,26 @@ impl Vm {
         self.primitive_places.get(name).is_some_and(|&index| self.primitives[index as usize].is_bound)
     }
 
-    fn add_primitive(&mut self, name: &str) -> u32 {
-        let (owner, short) = name.split_once('.').unwrap_or(("Object", name));
-        let primitive = Primitive {
-            owner: owner.into(),
-            name: self.heap.intern(short),
-            eagerness: LAZY,
-            function: unknown(name),
-            role: Role::of(owner, short),
-            is_bound: false,
-            is_own: false,
+    /// The primitive of a name, with this function.
+    fn bound(&mut self, name: &str, eagerness: Eagerness, function: impl FnOnce() -> Function) -> &mut Primitive {
+        let index = match self.primitive_places.get(name) {
+            Some(&index) => {
+                let primitive = &mut self.primitives[index as usize];
+                (primitive.eagerness, primitive.function) = (eagerness, function());
+                index
+            }
+            None => self.add_primitive(name, eagerness, function()),
         };
-        self.primitives.push(primitive);
-        let index = self.primitives.len() as u32 - 1;
-        self.primitive_places.insert(name.into(), index);
+        &mut self.primitives[index as usize]
+    }
+
+    fn add_primitive(&mut self, name: &str, eagerness: Eagerness, function: Function) -> u32 {
+        let full_name: Rc<str> = name.into();
+        let (owner, short) = split(name);
+        let (name, role) = (self.heap.intern(short), Role::of(owner, short));
+        let index = self.primitives.len() as u32;
+        self.primitive_places.insert(full_name.clone(), index);
+        self.primitives.push(Primitive { full_name, name, eagerness, function, role, is_bound: false, is_own: false });
         index
     }
 

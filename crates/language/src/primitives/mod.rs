@@ -111,8 +111,9 @@ pub const THREE: Eagerness = Eagerness::Eager(3);
 pub const LAZY: Eagerness = Eagerness::Lazy;
 
 pub(crate) struct Primitive {
-    /// The type it was made for, and its name there: for people and for saved images.
-    pub(crate) owner: Rc<str>,
+    /// Its prototype and its slot there, `List.append`: for saved images.
+    pub(crate) full_name: Rc<str>,
+    /// Its slot: for people.
     pub(crate) name: Symbol,
     pub(crate) eagerness: Eagerness,
     pub(crate) function: Function,
