@@ -80,6 +80,10 @@ pub(crate) struct Touched {
     pub created: Vec<ObjectId>,
 }
 
+fn is_put(change: &Told<'_>) -> bool {
+    matches!(change.operation, Operation::Put { .. })
+}
+
 impl<'l, R: Rest> Application<'l, R> {
     pub fn new(ledger: &'l mut Ledger, rest: &'l R, view: View, fork: Option<ForkTerms>) -> Application<'l, R> {
         ledger.order += 1;
@@ -104,10 +108,11 @@ impl<'l, R: Rest> Application<'l, R> {
     }
 
     /// Replays all, or takes all back.
-    pub fn replay<'c>(&mut self, changes: impl Iterator<Item = Told<'c>> + Clone) -> Result<(), Refusal> {
-        let makes = |change: Told<'_>| matches!(change.operation, Operation::Create(_)).then_some(change.object);
-        self.own = changes.clone().filter_map(makes).collect();
-        let mut result = changes.into_iter().try_for_each(|change| self.change(change));
+    pub fn replay(&mut self, changes: &[Told<'_>]) -> Result<(), Refusal> {
+        let makes = |change: &Told<'_>| matches!(change.operation, Operation::Create(_)).then_some(change.object);
+        self.own = changes.iter().filter_map(makes).collect();
+        let are_puts = |one: &Told<'_>, other: &Told<'_>| is_put(one) && is_put(other);
+        let mut result = changes.chunk_by(are_puts).try_for_each(|run| self.run(run));
         if self.fork.is_some() {
             result = result.and_then(|()| self.check_widths());
         }
@@ -115,6 +120,17 @@ impl<'l, R: Rest> Application<'l, R> {
             self.take_back();
         }
         result
+    }
+
+    /// Replays writes object by object: they make nothing, so that only those to one object depend on each other, and what
+    /// is in the processor's caches for one of them serves the next.
+    fn run(&mut self, run: &[Told<'_>]) -> Result<(), Refusal> {
+        if let [change] = run {
+            return self.change(*change);
+        }
+        let mut order: Vec<(ObjectId, usize)> = run.iter().map(|change| change.object).zip(0..).collect();
+        order.sort_unstable();
+        order.into_iter().try_for_each(|(_, at)| self.change(run[at]))
     }
 
     fn take_back(&mut self) {
