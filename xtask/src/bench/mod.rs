@@ -4,6 +4,7 @@
 mod extras;
 mod language;
 mod measure;
+mod merge;
 mod report;
 mod statistics;
 mod store;
@@ -15,6 +16,8 @@ use anyhow::Result;
 pub enum Bench {
     /// The language against CPython and Lua
     Language(language::Options),
+    /// The merge kernel against automerge, loro and yrs
+    Merge(merge::Options),
     /// The store against a raw append, SQLite, LMDB, redb and fjall
     Store(store::Options),
 }
@@ -22,6 +25,7 @@ pub enum Bench {
 pub fn run(workspace: &Workspace, bench: &Bench) -> Result<()> {
     match bench {
         Bench::Language(options) => language::run(workspace, options),
+        Bench::Merge(options) => merge::run(workspace, options),
         Bench::Store(options) => store::run(workspace, options),
     }
 }
