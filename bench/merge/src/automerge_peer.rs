@@ -50,6 +50,6 @@ impl Entrant for Automerge {
 
     fn read(&self, object: usize, slot: usize) -> Option<i64> {
         let found = self.document.get(&self.objects[object], &self.names[slot]).expect("the map is there");
-        found.and_then(|(value, _)| value.to_i64())
+        found.and_then(|(value, _)| value.as_i64())
     }
 }

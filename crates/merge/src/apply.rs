@@ -80,9 +80,15 @@ pub(crate) struct Touched {
     pub created: Vec<ObjectId>,
 }
 
-fn is_put(change: &Told<'_>) -> bool {
+fn is_put(change: &Change) -> bool {
     matches!(change.operation, Operation::Put { .. })
 }
+
+/// A write, with what it writes at hand.
+type Put<'c> = (Told<'c>, &'c Field, &'c Datum);
+
+/// So many writes are looked at before the first of them is done: the processor fetches them all at once.
+const BLOCK: usize = 32;
 
 impl<'l, R: Rest> Application<'l, R> {
     pub fn new(ledger: &'l mut Ledger, rest: &'l R, view: View, fork: Option<ForkTerms>) -> Application<'l, R> {
@@ -107,12 +113,12 @@ impl<'l, R: Rest> Application<'l, R> {
         }
     }
 
-    /// Replays all, or takes all back.
-    pub fn replay(&mut self, changes: &[Told<'_>]) -> Result<(), Refusal> {
-        let makes = |change: &Told<'_>| matches!(change.operation, Operation::Create(_)).then_some(change.object);
-        self.own = changes.iter().filter_map(makes).collect();
-        let are_puts = |one: &Told<'_>, other: &Told<'_>| is_put(one) && is_put(other);
-        let mut result = changes.chunk_by(are_puts).try_for_each(|run| self.run(run));
+    /// Replays all, or takes all back. `told` says what the primary knows of a change.
+    pub fn replay<'c>(&mut self, changes: &'c [Change], told: impl Fn(&'c Change) -> Told<'c>) -> Result<(), Refusal> {
+        let makes = changes.iter().filter(|change| matches!(change.operation, Operation::Create(_)));
+        self.own = makes.map(|change| told(change).object).collect();
+        let are_puts = |one: &Change, other: &Change| is_put(one) && is_put(other);
+        let mut result = changes.chunk_by(are_puts).try_for_each(|run| self.run(run, &told));
         if self.fork.is_some() {
             result = result.and_then(|()| self.check_widths());
         }
@@ -124,13 +130,24 @@ impl<'l, R: Rest> Application<'l, R> {
 
     /// Replays writes object by object: they make nothing, so that only those to one object depend on each other, and what
     /// is in the processor's caches for one of them serves the next.
-    fn run(&mut self, run: &[Told<'_>]) -> Result<(), Refusal> {
+    fn run<'c>(&mut self, run: &'c [Change], told: &impl Fn(&'c Change) -> Told<'c>) -> Result<(), Refusal> {
         if let [change] = run {
-            return self.change(*change);
+            return self.change(told(change));
         }
         let mut order: Vec<(ObjectId, usize)> = run.iter().map(|change| change.object).zip(0..).collect();
         order.sort_unstable();
-        order.into_iter().try_for_each(|(_, at)| self.change(run[at]))
+        let mut block: Vec<Put<'c>> = Vec::with_capacity(BLOCK);
+        for places in order.chunks(BLOCK) {
+            block.extend(places.iter().filter_map(|(_, at)| match &run[*at].operation {
+                Operation::Put { field, value } => Some((told(&run[*at]), field, value)),
+                _ => None,
+            }));
+            for (change, field, value) in block.drain(..) {
+                self.check(change)?;
+                self.put(change, field, value)?;
+            }
+        }
+        Ok(())
     }
 
     fn take_back(&mut self) {
@@ -162,9 +179,7 @@ impl<'l, R: Rest> Application<'l, R> {
     }
 
     fn change(&mut self, change: Told<'_>) -> Result<(), Refusal> {
-        if self.fork.is_some() {
-            self.check_references(change)?;
-        }
+        self.check(change)?;
         match change.operation {
             Operation::Create(creation) => self.create(change, creation),
             Operation::Put { field, value } => self.put(change, field, value),
@@ -205,6 +220,11 @@ impl<'l, R: Rest> Application<'l, R> {
         } else {
             Err(Refusal::UnknownObject(change.id, change.object))
         }
+    }
+
+    /// A fork's change names nothing that its author could not know, and fits where it goes.
+    fn check(&mut self, change: Told<'_>) -> Result<(), Refusal> {
+        if self.fork.is_some() { self.check_references(change) } else { Ok(()) }
     }
 
     fn check_references(&mut self, change: Told<'_>) -> Result<(), Refusal> {

@@ -10,7 +10,8 @@ use std::process::{Command, Stdio};
 
 /// Ours first.
 const ENTRANTS: [&str; 4] = ["telos", "automerge", "loro", "yrs"];
-const PARTS: [&str; 4] = ["lists", "sets", "few", "many"];
+const LISTS: &str = "lists";
+const PARTS: [&str; 4] = [LISTS, "sets", "few", "many"];
 /// What the program measures, in the order in which it prints it.
 const ROWS: [(&str, &str); 8] = [
     ("100 k sets", "ms CPU"),
@@ -41,24 +42,30 @@ pub struct Options {
 }
 
 pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
-    let program = build(workspace)?;
-    let mut report = Report::new("merge", options.rounds as usize, versions(workspace)?);
-    println!("{}", report.machine);
-    println!("{:?}", report.versions);
-    let mut command = Command::new(program);
+    if options.only.as_deref() == Some(LISTS) {
+        return lists(workspace, 10_000);
+    }
+    let mut command = Command::new(build(workspace)?);
     command.args(["--rounds", &options.rounds.to_string()]);
     if let Some(part) = &options.only {
         command.args(["--only", part]);
     }
+    let mut report = Report::new("merge", options.rounds as usize, versions(workspace)?);
+    println!("{}", report.machine);
+    println!("{:?}", report.versions);
     let output = command.stderr(Stdio::inherit()).output().context("cannot start bench-merge")?;
     ensure!(output.status.success(), "bench-merge failed ({})", output.status);
-    if options.only.as_deref() == Some("lists") {
-        println!("lists edited side by side come out as in loro");
-        return Ok(());
-    }
     let samples = read(&String::from_utf8(output.stdout)?, options.rounds as usize)?;
     compare(samples, &mut report);
     report.finish(options.json.as_deref())
+}
+
+/// Lists edited side by side come out as in loro, in so many scripts.
+pub fn lists(workspace: &Workspace, scripts: u64) -> Result<()> {
+    let mut command = Command::new(build(workspace)?);
+    workspace::run(command.args(["--only", LISTS, "--scripts", &scripts.to_string()]))?;
+    println!("lists are as in loro in {scripts} scripts");
+    Ok(())
 }
 
 fn build(workspace: &Workspace) -> Result<PathBuf> {

@@ -9,6 +9,8 @@ mod report;
 mod statistics;
 mod store;
 
+pub use merge::lists;
+
 use crate::workspace::Workspace;
 use anyhow::Result;
 
