@@ -12,6 +12,7 @@ use crate::rest::{Presence, Rest};
 use crate::settle::Effect;
 use crate::stamp::{Inner, Policy, Stamp, View};
 use object::change::*;
+use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One commit or merge under way.
@@ -80,10 +81,6 @@ pub(crate) struct Touched {
     pub created: Vec<ObjectId>,
 }
 
-fn is_put(change: &Change) -> bool {
-    matches!(change.operation, Operation::Put { .. })
-}
-
 /// A write, with what it writes at hand.
 type Put<'c> = (Told<'c>, &'c Field, &'c Datum);
 
@@ -117,8 +114,7 @@ impl<'l, R: Rest> Application<'l, R> {
     pub fn replay<'c>(&mut self, changes: &'c [Change], told: impl Fn(&'c Change) -> Told<'c>) -> Result<(), Refusal> {
         let makes = changes.iter().filter(|change| matches!(change.operation, Operation::Create(_)));
         self.own = makes.map(|change| told(change).object).collect();
-        let are_puts = |one: &Change, other: &Change| is_put(one) && is_put(other);
-        let mut result = changes.chunk_by(are_puts).try_for_each(|run| self.run(run, &told));
+        let mut result = self.replay_in_order(changes, &told);
         if self.fork.is_some() {
             result = result.and_then(|()| self.check_widths());
         }
@@ -128,18 +124,36 @@ impl<'l, R: Rest> Application<'l, R> {
         result
     }
 
-    /// Replays writes object by object: they make nothing, so that only those to one object depend on each other, and what
-    /// is in the processor's caches for one of them serves the next.
-    fn run<'c>(&mut self, run: &'c [Change], told: &impl Fn(&'c Change) -> Told<'c>) -> Result<(), Refusal> {
-        if let [change] = run {
-            return self.change(told(change));
+    /// Writes that follow each other are put off: they make nothing, so that only those to one object depend on each other.
+    fn replay_in_order<'c>(
+        &mut self,
+        changes: &'c [Change],
+        told: &impl Fn(&'c Change) -> Told<'c>,
+    ) -> Result<(), Refusal> {
+        let mut puts: Vec<(ObjectId, usize)> = Vec::new();
+        for (at, change) in changes.iter().enumerate() {
+            if matches!(change.operation, Operation::Put { .. }) {
+                puts.push((change.object, at));
+                continue;
+            }
+            self.replay_puts(&mut puts, changes, told)?;
+            self.change(told(change))?;
         }
-        let mut order: Vec<(ObjectId, usize)> = run.iter().map(|change| change.object).zip(0..).collect();
-        order.sort_unstable();
-        let mut block: Vec<Put<'c>> = Vec::with_capacity(BLOCK);
-        for places in order.chunks(BLOCK) {
-            block.extend(places.iter().filter_map(|(_, at)| match &run[*at].operation {
-                Operation::Put { field, value } => Some((told(&run[*at]), field, value)),
+        self.replay_puts(&mut puts, changes, told)
+    }
+
+    /// Replays writes object by object: what is in the processor's caches for one of them serves the next.
+    fn replay_puts<'c>(
+        &mut self,
+        puts: &mut Vec<(ObjectId, usize)>,
+        changes: &'c [Change],
+        told: &impl Fn(&'c Change) -> Told<'c>,
+    ) -> Result<(), Refusal> {
+        puts.sort_unstable();
+        let mut block: SmallVec<[Put<'c>; BLOCK]> = SmallVec::new();
+        for places in puts.chunks(BLOCK) {
+            block.extend(places.iter().filter_map(|(_, at)| match &changes[*at].operation {
+                Operation::Put { field, value } => Some((told(&changes[*at]), field, value)),
                 _ => None,
             }));
             for (change, field, value) in block.drain(..) {
@@ -147,6 +161,7 @@ impl<'l, R: Rest> Application<'l, R> {
                 self.put(change, field, value)?;
             }
         }
+        puts.clear();
         Ok(())
     }
 
