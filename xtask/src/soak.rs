@@ -3,12 +3,12 @@
 
 use crate::gate::{Outcome, step, summarise};
 use crate::workspace::{self, Workspace};
-use crate::{fuzz, gate};
+use crate::{bench, fuzz, gate};
 use anyhow::{Result, ensure};
 
 #[derive(clap::Args)]
 pub struct Options {
-    /// Only this part: a crate's name for its tests, fuzz or valgrind
+    /// Only this part: a crate's name for its tests, fuzz, valgrind or lists
     #[arg(long)]
     only: Option<String>,
     /// How long the fuzz targets run, together
@@ -28,10 +28,10 @@ const WITHOUT_TESTS: &[&str] = &["xtask", "testkit"];
 pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     println!("soak: {} cases, {} minutes of fuzzing, seed {}", options.cases, options.minutes, options.seed);
     let crates = workspace.packages.iter().map(|package| package.name.as_str());
-    let parts = crates.filter(|name| !WITHOUT_TESTS.contains(name)).chain(["fuzz", "valgrind"]);
+    let parts = crates.filter(|name| !WITHOUT_TESTS.contains(name)).chain(["fuzz", "valgrind", "lists"]);
     let is_chosen = |part: &&str| options.only.as_deref().is_none_or(|only| only == *part);
     let outcomes: Vec<Outcome> = parts.filter(is_chosen).map(|part| run_part(workspace, options, part)).collect();
-    ensure!(!outcomes.is_empty(), "there is no part of that name: take a crate's name, fuzz or valgrind");
+    ensure!(!outcomes.is_empty(), "there is no part of that name: take a crate's name, fuzz, valgrind or lists");
     summarise(&outcomes)
 }
 
@@ -39,6 +39,7 @@ fn run_part(workspace: &Workspace, options: &Options, part: &str) -> Outcome {
     match part {
         "fuzz" => step(part, || fuzz_all(workspace, options)),
         "valgrind" => step(part, || memcheck(workspace)),
+        "lists" => step(part, || bench::lists(workspace, options.cases).map(|()| "as in loro".into())),
         name => step(&format!("tests {name}"), || tests(workspace, options, name)),
     }
 }

@@ -1,8 +1,14 @@
 //! automerge: one document, a map for each object, changes since the fork as its incremental save.
 
-use crate::work::{Measured, Set, Work, timed};
+use crate::work::{Entrant, Set, Work};
 use automerge::transaction::Transactable;
-use automerge::{AutoCommit, ObjId, ObjType, ROOT, ReadDoc};
+use automerge::{AutoCommit, ChangeHash, ObjId, ObjType, ROOT, ReadDoc};
+
+pub struct Automerge {
+    document: AutoCommit,
+    objects: Vec<ObjId>,
+    names: Vec<String>,
+}
 
 fn set_all(document: &mut AutoCommit, objects: &[ObjId], names: &[String], sets: &[Set]) {
     for set in sets {
@@ -11,25 +17,39 @@ fn set_all(document: &mut AutoCommit, objects: &[ObjId], names: &[String], sets:
     document.commit();
 }
 
-pub fn run(work: &Work) -> Measured {
-    let mut measured = Measured::default();
-    let mut document = AutoCommit::new();
-    let objects: Vec<ObjId> = (0..work.sizes.objects)
-        .map(|number| document.put_object(ROOT, number.to_string(), ObjType::Map).expect("the root is there"))
-        .collect();
-    document.commit();
-    (measured.sets_ms, _) = timed(|| set_all(&mut document, &objects, &work.names, &work.sets));
-    let mut merge = |sides: &[Vec<Set>; 2]| {
-        let (fork_ms, mut fork) = timed(|| document.fork());
+impl Entrant for Automerge {
+    type Fork = (AutoCommit, Vec<ChangeHash>);
+
+    fn new(work: &Work) -> Automerge {
+        let mut document = AutoCommit::new();
+        let objects = (0..work.sizes.objects)
+            .map(|number| document.put_object(ROOT, number.to_string(), ObjType::Map).expect("the root is there"))
+            .collect();
+        document.commit();
+        Automerge { document, objects, names: work.names.clone() }
+    }
+
+    fn set(&mut self, sets: &[Set]) {
+        set_all(&mut self.document, &self.objects, &self.names, sets);
+    }
+
+    fn fork(&mut self, _copy: bool) -> Self::Fork {
+        let mut fork = self.document.fork();
         let heads = fork.get_heads();
-        set_all(&mut document, &objects, &work.names, &sides[0]);
-        set_all(&mut fork, &objects, &work.names, &sides[1]);
-        let bytes = fork.save_after(&heads);
-        let (time, _) = timed(|| document.load_incremental(&bytes).expect("it was just saved"));
-        assert!(document.length(ROOT) == work.sizes.objects);
-        (fork_ms, time, bytes.len() as f64 / sides[1].len() as f64)
-    };
-    (measured.fork_ms, measured.merge_few_ms, measured.few_bytes) = merge(&work.few);
-    (_, measured.merge_many_ms, measured.many_bytes) = merge(&work.many);
-    measured
+        (fork, heads)
+    }
+
+    fn journal(&self, (fork, heads): &mut Self::Fork, sets: &[Set]) -> Vec<u8> {
+        set_all(fork, &self.objects, &self.names, sets);
+        fork.save_after(heads)
+    }
+
+    fn merge(&mut self, _fork: &Self::Fork, journal: &[u8]) {
+        self.document.load_incremental(journal).expect("it was just saved");
+    }
+
+    fn read(&self, object: usize, slot: usize) -> Option<i64> {
+        let found = self.document.get(&self.objects[object], &self.names[slot]).expect("the map is there");
+        found.and_then(|(value, _)| value.as_i64())
+    }
 }

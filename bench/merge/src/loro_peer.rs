@@ -1,8 +1,15 @@
 //! loro: one document, a map for each object, updates since the fork.
 
-use crate::work::{Measured, Set, Work, timed};
-use loro::{ExportMode, LoroDoc, LoroMap};
+use crate::work::{Entrant, Set, Work};
+use loro::{ExportMode, LoroDoc, LoroMap, VersionVector};
 
+pub struct Loro {
+    document: LoroDoc,
+    objects: Vec<LoroMap>,
+    names: Vec<String>,
+}
+
+#[expect(deprecated, reason = "what it is deprecated for, mergeable children, would be slower")]
 fn objects(document: &LoroDoc, count: usize) -> Vec<LoroMap> {
     let root = document.get_map("root");
     let object = |number: usize| root.get_or_create_container(&number.to_string(), LoroMap::new());
@@ -16,23 +23,37 @@ fn set_all(document: &LoroDoc, objects: &[LoroMap], names: &[String], sets: &[Se
     document.commit();
 }
 
-pub fn run(work: &Work) -> Measured {
-    let mut measured = Measured::default();
-    let document = LoroDoc::new();
-    let maps = objects(&document, work.sizes.objects);
-    document.commit();
-    (measured.sets_ms, _) = timed(|| set_all(&document, &maps, &work.names, &work.sets));
-    let merge = |sides: &[Vec<Set>; 2]| {
-        let (fork_ms, fork) = timed(|| document.fork());
+impl Entrant for Loro {
+    type Fork = (LoroDoc, VersionVector);
+
+    fn new(work: &Work) -> Loro {
+        let document = LoroDoc::new();
+        let objects = objects(&document, work.sizes.objects);
+        document.commit();
+        Loro { document, objects, names: work.names.clone() }
+    }
+
+    fn set(&mut self, sets: &[Set]) {
+        set_all(&self.document, &self.objects, &self.names, sets);
+    }
+
+    fn fork(&mut self, _copy: bool) -> Self::Fork {
+        let fork = self.document.fork();
         let version = fork.oplog_vv();
-        let forked = objects(&fork, work.sizes.objects);
-        set_all(&document, &maps, &work.names, &sides[0]);
-        set_all(&fork, &forked, &work.names, &sides[1]);
-        let bytes = fork.export(ExportMode::updates(&version)).expect("it can be exported");
-        let (time, _) = timed(|| document.import(&bytes).expect("it was just exported"));
-        (fork_ms, time, bytes.len() as f64 / sides[1].len() as f64)
-    };
-    (measured.fork_ms, measured.merge_few_ms, measured.few_bytes) = merge(&work.few);
-    (_, measured.merge_many_ms, measured.many_bytes) = merge(&work.many);
-    measured
+        (fork, version)
+    }
+
+    fn journal(&self, (fork, version): &mut Self::Fork, sets: &[Set]) -> Vec<u8> {
+        set_all(fork, &objects(fork, self.objects.len()), &self.names, sets);
+        fork.export(ExportMode::updates(version)).expect("it can be exported")
+    }
+
+    fn merge(&mut self, _fork: &Self::Fork, journal: &[u8]) {
+        self.document.import(journal).expect("it was just exported");
+    }
+
+    fn read(&self, object: usize, slot: usize) -> Option<i64> {
+        let value = self.objects[object].get(&self.names[slot])?.into_value().ok()?;
+        value.as_i64().copied()
+    }
 }

@@ -1,6 +1,10 @@
-//! What every entrant does, drawn from a seed, and what is measured of it.
+//! What every entrant does, drawn from a seed, and what is measured of it: one function for all, so that all do the same.
 
-use std::time::Instant;
+use rustix::time::{ClockId, clock_gettime};
+use std::collections::{BTreeMap, BTreeSet};
+
+pub const SLOTS: usize = 10;
+pub const FEW: usize = 1000;
 
 #[derive(Clone, Copy)]
 pub struct Sizes {
@@ -16,17 +20,44 @@ pub struct Set {
     pub value: i64,
 }
 
-pub const SLOTS: usize = 10;
-pub const FEW: usize = 1000;
+/// What live does after the fork, and what the fork does.
+pub struct Sides {
+    pub live: Vec<Set>,
+    pub fork: Vec<Set>,
+}
 
 pub struct Work {
     pub sizes: Sizes,
     pub names: Vec<String>,
     /// Done to the image before anything is forked.
     pub sets: Vec<Set>,
-    /// Done by live after the fork, and by the fork.
-    pub few: [Vec<Set>; 2],
-    pub many: [Vec<Set>; 2],
+    pub few: Sides,
+    pub many: Sides,
+}
+
+/// A library under test: a document, or an image, with so many objects.
+pub trait Entrant {
+    type Fork;
+
+    /// Objects without slots.
+    fn new(work: &Work) -> Self;
+
+    /// One transaction of live.
+    fn set(&mut self, sets: &[Set]);
+
+    /// What is needed before the fork can begin, and with `copy` all objects once more, where that is not the same.
+    fn fork(&mut self, copy: bool) -> Self::Fork;
+
+    /// One transaction of the fork; what it did, as bytes.
+    fn journal(&self, fork: &mut Self::Fork, sets: &[Set]) -> Vec<u8>;
+
+    /// From the bytes to the changed objects.
+    fn merge(&mut self, fork: &Self::Fork, journal: &[u8]);
+
+    /// Lets go of the fork.
+    fn close(&mut self, _fork: Self::Fork) {}
+
+    fn read(&self, object: usize, slot: usize) -> Option<i64>;
 }
 
 impl Work {
@@ -44,55 +75,93 @@ impl Work {
             sizes,
             names: (0..SLOTS).map(|slot| format!("slot{slot}")).collect(),
             sets: draw(sizes.sets),
-            few: [draw(FEW), draw(FEW)],
-            many: [draw(sizes.sets), draw(sizes.sets)],
+            few: Sides { live: draw(FEW), fork: draw(FEW) },
+            many: Sides { live: draw(sizes.sets), fork: draw(sizes.sets) },
         }
     }
 }
 
-struct Random(u64);
+impl Sides {
+    /// Where only one side wrote, all entrants must have what it wrote last.
+    fn check(&self, read: impl Fn(usize, usize) -> Option<i64>) {
+        let last = |sets: &[Set]| -> BTreeMap<(usize, usize), i64> {
+            sets.iter().map(|set| ((set.object, set.slot), set.value)).collect()
+        };
+        let (live, fork) = (last(&self.live), last(&self.fork));
+        let both: BTreeSet<_> = live.keys().filter(|place| fork.contains_key(place)).copied().collect();
+        for ((object, slot), value) in live.iter().chain(&fork).filter(|(place, _)| !both.contains(place)) {
+            assert_eq!(read(*object, *slot), Some(*value), "object {object}, slot {slot}");
+        }
+    }
+}
+
+/// In milliseconds of CPU, and bytes; not a number where it was not asked for.
+pub struct Measured {
+    pub values: [f64; 8],
+}
+
+impl std::fmt::Display for Measured {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let values: Vec<String> = self.values.iter().map(f64::to_string).collect();
+        formatter.write_str(&values.join(" "))
+    }
+}
+
+/// What came of one fork and its merge.
+struct Merge {
+    fork_ms: f64,
+    live_ms: f64,
+    merge_ms: f64,
+    bytes: f64,
+}
+
+/// `only` is a part, "sets", "few" or "many"; the sets are the ground of the others and always done.
+pub fn measure<E: Entrant>(work: &Work, only: Option<&str>) -> Measured {
+    let mut entrant = E::new(work);
+    let (sets_ms, ()) = timed(|| entrant.set(&work.sets));
+    let mut merged = |part: &str, sides: &Sides| {
+        let is_chosen = only.is_none_or(|only| only == part);
+        let nothing = Merge { fork_ms: f64::NAN, live_ms: f64::NAN, merge_ms: f64::NAN, bytes: f64::NAN };
+        if is_chosen { merge(&mut entrant, sides) } else { nothing }
+    };
+    let (few, many) = (merged("few", &work.few), merged("many", &work.many));
+    let (copy_ms, copy) = timed(|| entrant.fork(true));
+    entrant.close(copy);
+    let bytes = [few.bytes, many.bytes];
+    let values = [sets_ms, many.live_ms, few.fork_ms, copy_ms, few.merge_ms, many.merge_ms, bytes[0], bytes[1]];
+    Measured { values }
+}
+
+fn merge<E: Entrant>(entrant: &mut E, sides: &Sides) -> Merge {
+    let (fork_ms, mut fork) = timed(|| entrant.fork(false));
+    let (live_ms, ()) = timed(|| entrant.set(&sides.live));
+    let journal = entrant.journal(&mut fork, &sides.fork);
+    let (merge_ms, ()) = timed(|| entrant.merge(&fork, &journal));
+    sides.check(|object, slot| entrant.read(object, slot));
+    entrant.close(fork);
+    Merge { fork_ms, live_ms, merge_ms, bytes: journal.len() as f64 / sides.fork.len() as f64 }
+}
+
+/// How long this thread worked on it, in milliseconds, and what came of it. The time that others took from it, on a
+/// shared machine, does not count.
+fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
+    let now_ms = || {
+        let time = clock_gettime(ClockId::ThreadCPUTime);
+        time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
+    };
+    let start = now_ms();
+    let result = work();
+    (now_ms() - start, result)
+}
+
+pub struct Random(pub u64);
 
 impl Random {
-    fn below(&mut self, count: usize) -> usize {
+    pub fn below(&mut self, count: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         ((mixed ^ (mixed >> 31)) % count.max(1) as u64) as usize
     }
-}
-
-#[derive(Clone, Copy, Default)]
-pub struct Measured {
-    pub sets_ms: f64,
-    pub fork_ms: f64,
-    pub merge_few_ms: f64,
-    pub merge_many_ms: f64,
-    pub few_bytes: f64,
-    pub many_bytes: f64,
-}
-
-impl Measured {
-    pub fn median(samples: &[Measured]) -> Measured {
-        let of = |value: fn(&Measured) -> f64| {
-            let mut values: Vec<f64> = samples.iter().map(value).collect();
-            values.sort_by(f64::total_cmp);
-            values[values.len() / 2]
-        };
-        Measured {
-            sets_ms: of(|measured| measured.sets_ms),
-            fork_ms: of(|measured| measured.fork_ms),
-            merge_few_ms: of(|measured| measured.merge_few_ms),
-            merge_many_ms: of(|measured| measured.merge_many_ms),
-            few_bytes: of(|measured| measured.few_bytes),
-            many_bytes: of(|measured| measured.many_bytes),
-        }
-    }
-}
-
-/// How long it took, and what came of it.
-pub fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
-    let start = Instant::now();
-    let result = work();
-    (start.elapsed().as_secs_f64() * 1000.0, result)
 }

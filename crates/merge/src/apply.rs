@@ -12,6 +12,7 @@ use crate::rest::{Presence, Rest};
 use crate::settle::Effect;
 use crate::stamp::{Inner, Policy, Stamp, View};
 use object::change::*;
+use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One commit or merge under way.
@@ -80,6 +81,12 @@ pub(crate) struct Touched {
     pub created: Vec<ObjectId>,
 }
 
+/// A write, with what it writes at hand.
+type Put<'c> = (Told<'c>, &'c Field, &'c Datum);
+
+/// So many writes are looked at before the first of them is done: the processor fetches them all at once.
+const BLOCK: usize = 32;
+
 impl<'l, R: Rest> Application<'l, R> {
     pub fn new(ledger: &'l mut Ledger, rest: &'l R, view: View, fork: Option<ForkTerms>) -> Application<'l, R> {
         ledger.order += 1;
@@ -103,11 +110,11 @@ impl<'l, R: Rest> Application<'l, R> {
         }
     }
 
-    /// Replays all, or takes all back.
-    pub fn replay<'c>(&mut self, changes: impl Iterator<Item = Told<'c>> + Clone) -> Result<(), Refusal> {
-        let makes = |change: Told<'_>| matches!(change.operation, Operation::Create(_)).then_some(change.object);
-        self.own = changes.clone().filter_map(makes).collect();
-        let mut result = changes.into_iter().try_for_each(|change| self.change(change));
+    /// Replays all, or takes all back. `told` says what the primary knows of a change.
+    pub fn replay<'c>(&mut self, changes: &'c [Change], told: impl Fn(&'c Change) -> Told<'c>) -> Result<(), Refusal> {
+        let makes = changes.iter().filter(|change| matches!(change.operation, Operation::Create(_)));
+        self.own = makes.map(|change| told(change).object).collect();
+        let mut result = self.replay_in_order(changes, &told);
         if self.fork.is_some() {
             result = result.and_then(|()| self.check_widths());
         }
@@ -115,6 +122,47 @@ impl<'l, R: Rest> Application<'l, R> {
             self.take_back();
         }
         result
+    }
+
+    /// Writes that follow each other are put off: they make nothing, so that only those to one object depend on each other.
+    fn replay_in_order<'c>(
+        &mut self,
+        changes: &'c [Change],
+        told: &impl Fn(&'c Change) -> Told<'c>,
+    ) -> Result<(), Refusal> {
+        let mut puts: Vec<(ObjectId, usize)> = Vec::new();
+        for (at, change) in changes.iter().enumerate() {
+            if matches!(change.operation, Operation::Put { .. }) {
+                puts.push((change.object, at));
+                continue;
+            }
+            self.replay_puts(&mut puts, changes, told)?;
+            self.change(told(change))?;
+        }
+        self.replay_puts(&mut puts, changes, told)
+    }
+
+    /// Replays writes object by object: what is in the processor's caches for one of them serves the next.
+    fn replay_puts<'c>(
+        &mut self,
+        puts: &mut Vec<(ObjectId, usize)>,
+        changes: &'c [Change],
+        told: &impl Fn(&'c Change) -> Told<'c>,
+    ) -> Result<(), Refusal> {
+        puts.sort_unstable();
+        let mut block: SmallVec<[Put<'c>; BLOCK]> = SmallVec::new();
+        for places in puts.chunks(BLOCK) {
+            block.extend(places.iter().filter_map(|(_, at)| match &changes[*at].operation {
+                Operation::Put { field, value } => Some((told(&changes[*at]), field, value)),
+                _ => None,
+            }));
+            for (change, field, value) in block.drain(..) {
+                self.check(change)?;
+                self.put(change, field, value)?;
+            }
+        }
+        puts.clear();
+        Ok(())
     }
 
     fn take_back(&mut self) {
@@ -146,9 +194,7 @@ impl<'l, R: Rest> Application<'l, R> {
     }
 
     fn change(&mut self, change: Told<'_>) -> Result<(), Refusal> {
-        if self.fork.is_some() {
-            self.check_references(change)?;
-        }
+        self.check(change)?;
         match change.operation {
             Operation::Create(creation) => self.create(change, creation),
             Operation::Put { field, value } => self.put(change, field, value),
@@ -189,6 +235,11 @@ impl<'l, R: Rest> Application<'l, R> {
         } else {
             Err(Refusal::UnknownObject(change.id, change.object))
         }
+    }
+
+    /// A fork's change names nothing that its author could not know, and fits where it goes.
+    fn check(&mut self, change: Told<'_>) -> Result<(), Refusal> {
+        if self.fork.is_some() { self.check_references(change) } else { Ok(()) }
     }
 
     fn check_references(&mut self, change: Told<'_>) -> Result<(), Refusal> {

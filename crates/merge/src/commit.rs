@@ -22,7 +22,7 @@ impl Ledger {
         }
         let newest = self.newest();
         let mut application = Application::new(self, rest, View::all(), None);
-        application.replay(changes.iter().map(Told::from))?;
+        application.replay(changes, Told::from)?;
         application.settle_lines(&mut Outcome::default());
         application.settle_members(&mut Outcome::default());
         let touched = std::mem::take(&mut application.touched.registers);
@@ -54,7 +54,7 @@ impl Ledger {
         let terms = ForkTerms { policy: fork.policy, exceptions: fork.exceptions.clone(), is_undo: fork.is_undo };
         let view = fork.view.clone();
         let mut application = Application::new(self, rest, view, Some(terms));
-        application.replay(changes.iter().map(|change| owned(change, actor, forked, receipt)))?;
+        application.replay(changes, |change| owned(change, actor, forked, receipt))?;
         let outcome = application.settle(reconciler);
         self.admitted.insert(actor, last);
         Ok(outcome)

@@ -65,12 +65,13 @@ impl Ledger {
         let mut all: Vec<Conflict> = Vec::new();
         for Entry { object, field, register } in self.registers.iter() {
             let place = || Place { object: *object, position: Position::Field(field.clone()) };
-            push_conflicts(place, register, &mut all);
+            push_conflicts(place, register, &register.heads(), &mut all);
         }
         for ((object, _), sequence) in &self.lines {
             for (element, register) in &sequence.settings {
                 let Some(index) = sequence.live_index(*element) else { continue };
-                push_conflicts(|| Place { object: *object, position: Position::Item(index) }, register, &mut all);
+                let place = || Place { object: *object, position: Position::Item(index) };
+                push_conflicts(place, register, &register.heads(), &mut all);
             }
         }
         all.sort();
@@ -89,12 +90,16 @@ impl Ledger {
 }
 
 /// Where heads differ, and where somebody wrote over ones that did.
-pub(crate) fn push_conflicts(place: impl Fn() -> Place, register: &Register<Datum>, found: &mut Vec<Conflict>) {
-    let heads = register.heads();
-    if differ(&heads) {
+pub(crate) fn push_conflicts(
+    place: impl Fn() -> Place,
+    register: &Register<Datum>,
+    heads: &[&Version<Datum>],
+    found: &mut Vec<Conflict>,
+) {
+    if differ(heads) {
         let is_kept = heads.iter().any(|head| head.stamp.policy == Some(Policy::KeepBoth));
         let status = if is_kept { Status::Open } else { Status::Settled };
-        found.push(conflict(place(), register, &heads, status));
+        found.push(conflict(place(), register, heads, status));
     }
     for version in register.versions.iter().filter(|version| version.replaces.ids().len() > 1) {
         let mut replaced: Vec<_> = version.replaces.ids().iter().filter_map(|id| register.find(*id)).collect();

@@ -4,14 +4,12 @@
 use crate::rest::{Presence, Rest};
 use crate::settle::{Effect, Outcome};
 use object::change::*;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::hash::BuildHasherDefault;
-
-type Table = HashMap<ObjectId, Draft, BuildHasherDefault<siphasher::sip::SipHasher13>>;
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Debug, Default)]
 pub struct Image {
-    objects: Table,
+    objects: FxHashMap<ObjectId, Draft>,
     /// Not reachable any more, and kept only for open forks.
     kept: BTreeSet<ObjectId>,
 }

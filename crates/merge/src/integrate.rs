@@ -41,9 +41,6 @@ impl Sequence {
         capture: impl FnOnce(&Sequence, usize, u64) -> Option<Values>,
     ) -> Result<(), OutOfRange> {
         let (at, offset) = self.find(author.view, author.suppressed, from)?;
-        if to >= self.length(author.view, author.suppressed) {
-            return Err(OutOfRange);
-        }
         let at = self.isolate(at, offset);
         let element = self.pieces[at].moved.unwrap_or(self.pieces[at].element(0));
         let home = self.locate(element).map_or(at, |(home, offset)| self.isolate(home, offset));
@@ -51,7 +48,7 @@ impl Sequence {
             self.pieces[home].values = capture(self, home, 0);
         }
         // The author sees the element where it was, which is not where it counts from now on.
-        let before = if to <= from { to } else { to + 1 };
+        let before = if to <= from { to } else { to.saturating_add(1) };
         let place = Piece {
             source: Source::Change(author.stamp.id),
             start: 0,
@@ -96,11 +93,8 @@ impl Sequence {
         let next = Element { source: before.source, offset: before.start + before.count };
         inner.cannot_tell(stamp, new)
             && (before.moved.or(piece.moved)).is_none()
-            && before.right == piece.right
-            && before.deleted.is_empty()
             && before.is_like(piece)
             && self.locate_any(next).is_none()
-            && !self.positions.contains_key(&before.element(0))
     }
 
     /// Where among the pieces `first..end`, none of which its author saw, the new one goes. Where the neighbours of

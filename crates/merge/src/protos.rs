@@ -1,6 +1,6 @@
 //! No merge closes a cycle of protos that neither side had. Which edge is left out follows from the set of edges alone:
-//! they are taken in one by one, what an author had seen before its own, else the strongest first, and one that would
-//! close a cycle is not taken. Cycles at rest stay, and so do those that the live image made knowingly.
+//! they are taken in one by one, the strongest first but after what its author had seen, and one that would close a cycle
+//! is not taken. Cycles at rest stay, and so do those that the live image made knowingly.
 
 use crate::fresh::Fresh;
 use crate::ledger::Ledger;
@@ -9,6 +9,7 @@ use crate::rest::Rest;
 use crate::stamp::{Stamp, View};
 use crate::values::Values;
 use object::change::{ActorId, Datum, Line, ObjectId, Run};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 #[derive(Clone, Copy)]
@@ -17,6 +18,13 @@ struct Edge {
     to: ObjectId,
     element: Element,
     stamp: Stamp,
+}
+
+impl Edge {
+    /// Among those of its author.
+    fn place(&self) -> (u64, Reverse<(ObjectId, Element)>) {
+        (self.stamp.id.seq, Reverse((self.from, self.element)))
+    }
 }
 
 impl Ledger {
@@ -77,22 +85,35 @@ impl Ledger {
 /// the next one of each author can be the next of all.
 struct Pending {
     authors: BTreeMap<ActorId, VecDeque<Edge>>,
+    /// The weakest first.
+    all: Vec<Edge>,
 }
 
 impl Pending {
     fn new(mut edges: Vec<Edge>) -> Pending {
-        edges.sort_by_key(|edge| (edge.stamp.id, std::cmp::Reverse((edge.from, edge.element))));
+        edges.sort_by_key(|edge| (edge.stamp.id.actor, edge.place()));
         let mut authors: BTreeMap<ActorId, VecDeque<Edge>> = BTreeMap::new();
-        for edge in edges {
-            authors.entry(edge.stamp.id.actor).or_default().push_back(edge);
+        for edge in &edges {
+            authors.entry(edge.stamp.id.actor).or_default().push_back(*edge);
         }
-        Pending { authors }
+        edges.sort_by_key(|edge| (edge.stamp.strength(), edge.from, edge.element));
+        Pending { authors, all: edges }
     }
 
-    /// The strongest of those whose authors saw no other that is still to come.
+    /// The strongest of all, or what comes before it: the strongest of those that its author saw and whose authors saw
+    /// no other that is still to come.
     fn next(&mut self, saw: impl Fn(&Edge, &Edge) -> bool) -> Option<Edge> {
+        let is_to_come = |edge: &Edge| {
+            let next = self.authors.get(&edge.stamp.id.actor).and_then(VecDeque::front);
+            next.is_some_and(|next| next.place() <= edge.place())
+        };
+        while self.all.pop_if(|edge| !is_to_come(edge)).is_some() {}
+        let strongest = *self.all.last()?;
         let first: Vec<Edge> = self.authors.values().filter_map(|edges| edges.front().copied()).collect();
-        let is_free = |edge: &&Edge| !first.iter().any(|other| saw(edge, other));
+        let is_free = |edge: &&Edge| {
+            let is_before = edge.place() == strongest.place() || saw(&strongest, edge);
+            is_before && !first.iter().any(|other| saw(edge, other))
+        };
         let free = first.iter().filter(is_free).max_by_key(|edge| edge.stamp.strength());
         let author = free.or(first.first())?.stamp.id.actor;
         let edges = self.authors.get_mut(&author)?;

@@ -62,7 +62,7 @@ impl<T: Clone + PartialEq> Register<T> {
     /// Replaces all that the author sees. What it wrote just before, and nobody saw, leaves no trace.
     pub fn write(&mut self, stamp: Stamp, value: T, view: &View, inner: &Inner) {
         if let Some(last) = self.versions.last_mut()
-            && (last.saw_all && last.replaced_by == 0 && inner.cannot_tell(&last.stamp, &stamp))
+            && (last.saw_all && inner.cannot_tell(&last.stamp, &stamp))
         {
             (last.stamp, last.value) = (stamp, value);
             return;
@@ -151,9 +151,6 @@ impl<T: Clone + PartialEq> Register<T> {
 
     /// The latest value that all heads go back to.
     pub fn base(&self, heads: &[&Version<T>]) -> &T {
-        if heads.iter().any(|head| head.replaces == Replaced::Rest) {
-            return &self.rest;
-        }
         let mut common: Option<Vec<ChangeId>> = None;
         for head in heads {
             let ancestors = self.ancestors(head);

@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 #[derive(Clone)]
 pub(crate) struct Registers {
     objects: IndexMap<ObjectId, Fields, Keyed>,
+    /// Where the object was that was asked for last, and mostly is again.
+    last: usize,
     /// Each but the last is full.
     pieces: Vec<Vec<Entry>>,
 }
@@ -39,7 +41,7 @@ pub(crate) struct Mark {
 
 impl Registers {
     pub fn new(keyed: Keyed) -> Registers {
-        Registers { objects: IndexMap::with_hasher(keyed), pieces: Vec::new() }
+        Registers { objects: IndexMap::with_hasher(keyed), last: 0, pieces: Vec::new() }
     }
 
     pub fn len(&self) -> usize {
@@ -57,10 +59,13 @@ impl Registers {
 
     /// Where the fields of an object are kept.
     pub fn object(&mut self, object: ObjectId) -> usize {
-        match self.objects.get_index_of(&object) {
-            Some(at) => at,
-            None => self.objects.insert_full(object, Fields::default()).0,
+        if self.objects.get_index(self.last).is_none_or(|(last, _)| *last != object) {
+            self.last = match self.objects.get_index_of(&object) {
+                Some(at) => at,
+                None => self.objects.insert_full(object, Fields::default()).0,
+            };
         }
+        self.last
     }
 
     pub fn is_known(&self, object: usize, order: u64) -> bool {

@@ -102,7 +102,7 @@ fn settle_register(entry: &mut Entry, reconciler: &impl Reconciler, outcome: &mu
             }
             shown = value;
         } else {
-            push_conflicts(place, register, &mut outcome.conflicts);
+            push_conflicts(place, register, &heads, &mut outcome.conflicts);
         }
     }
     if shown != register.live {

@@ -105,7 +105,7 @@ impl Sequence {
                 outcome.effects.push(Effect { object, operation });
             }
             let place = || Place { object, position: Position::Item(index) };
-            push_conflicts(place, register, &mut outcome.conflicts);
+            push_conflicts(place, register, &register.heads(), &mut outcome.conflicts);
         }
     }
 }

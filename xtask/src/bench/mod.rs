@@ -4,9 +4,12 @@
 mod extras;
 mod language;
 mod measure;
+mod merge;
 mod report;
 mod statistics;
 mod store;
+
+pub use merge::lists;
 
 use crate::workspace::Workspace;
 use anyhow::Result;
@@ -15,6 +18,8 @@ use anyhow::Result;
 pub enum Bench {
     /// The language against CPython and Lua
     Language(language::Options),
+    /// The merge kernel against automerge, loro and yrs
+    Merge(merge::Options),
     /// The store against a raw append, SQLite, LMDB, redb and fjall
     Store(store::Options),
 }
@@ -22,6 +27,7 @@ pub enum Bench {
 pub fn run(workspace: &Workspace, bench: &Bench) -> Result<()> {
     match bench {
         Bench::Language(options) => language::run(workspace, options),
+        Bench::Merge(options) => merge::run(workspace, options),
         Bench::Store(options) => store::run(workspace, options),
     }
 }

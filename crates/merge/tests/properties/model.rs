@@ -88,8 +88,12 @@ impl Model {
         }
         let mut taken: Vec<Edge> = Vec::new();
         while !pending.is_empty() {
-            let is_free = |edge: &&Edge| !pending.iter().any(|other| known(edge.by).seen.contains(&other.by));
             let key = |edge: &&Edge| (known(edge.by).strength(), edge.from, edge.entry);
+            let strongest = *pending.iter().max_by_key(key).expect("there is one");
+            let is_free = |edge: &&Edge| {
+                let is_before = **edge == strongest || known(strongest.by).seen.contains(&edge.by);
+                is_before && !pending.iter().any(|other| known(edge.by).seen.contains(&other.by))
+            };
             let edge = *pending.iter().filter(is_free).max_by_key(key).expect("somebody came first");
             pending.retain(|other| *other != edge);
             let closes = |edges: &[Edge]| leads(edges, edge.to, edge.from);

@@ -75,14 +75,15 @@ pub fn cast(lab: &mut Lab) -> Cast {
 pub fn operation(step: Step, cast: &Cast, view: &Image, id: ChangeId) -> Option<(ObjectId, Operation)> {
     let Step { what, a, b, c } = step;
     let plain = cast.plain[usize::from(a % 4)];
-    let name = ["x", "y"][usize::from(b % 2)];
+    let place = cast.plain[usize::from(a % 2)];
+    let name = ["x", "x", "x", "y"][usize::from(b % 4)];
     let fresh = Datum::number((id.actor.0 * 1000 + id.seq) as f64);
     let within = |line, object| view.length(object, line).checked_sub(1).map(|last| u64::from(a) % (last + 1));
     let list_end = view.length(cast.list, Line::Items);
     Some(match what {
-        0..=3 => (plain, Operation::set_slot(name, f64::from(c % 3))),
+        0..=3 => (place, Operation::set_slot(name, f64::from(c % 3))),
         4 => (plain, Operation::set_slot(name, cast.plain[usize::from(c % 4)])),
-        5 => (plain, Operation::remove_slot(name)),
+        5 => (place, Operation::remove_slot(name)),
         6..=8 => {
             let run =
                 Run::items((0..=c % 2).map(|offset| Datum::record([fresh.clone(), Datum::number(f64::from(offset))])));

@@ -29,6 +29,39 @@ fn another_actor_is_overwritten() {
 }
 
 #[test]
+fn what_is_made_under_another_actor_is_the_dreams_own() {
+    let (mut lab, object, mut dream) = prepared();
+    lab.live(object, Operation::set_slot("x", 5.0));
+    dream.create(Creation { slots: vec![("x".into(), Datum::Nil)], ..Creation::default() });
+    dream.does(object, Operation::set_slot("x", 2.0));
+    let before = lab.image.objects()[&object].clone();
+    let forge = |change: &Change| {
+        let id = ChangeId::new(LIVE, change.id.seq);
+        let Operation::Create(creation) = &change.operation else { return Change { id, ..change.clone() } };
+        Change::create(id, change.time, (**creation).clone())
+    };
+    let forged: Vec<Change> = dream.changes.iter().map(forge).collect();
+    assert_eq!(forged[0].object, object, "the first object of live is the one that it claims to make");
+    let outcome = lab.merge_with(dream.actor, &forged, &NoReconciler).expect("it counts as the dream's own");
+    assert_eq!(lab.slot(ObjectId::minted(id(2, 1)), "x"), Datum::Nil);
+    let siblings: Vec<ChangeId> = outcome.conflicts[0].siblings.iter().map(|sibling| sibling.change).collect();
+    assert_eq!(siblings, [id(2, 2), id(1, 3)]);
+    assert_eq!(before.slots.len(), lab.image.objects()[&object].slots.len());
+}
+
+#[test]
+fn a_time_before_the_fork_is_that_of_the_fork() {
+    let (mut lab, object, _) = prepared();
+    let mut early = lab.fork(3, Policy::LastWriterWins);
+    early.does(object, Operation::set_slot("x", 2.0));
+    let mut late = lab.fork(4, Policy::LastWriterWins);
+    late.at(Time(0)).does(object, Operation::set_slot("x", 3.0));
+    lab.merge(&late);
+    lab.merge(&early);
+    assert_eq!(lab.slot(object, "x"), Datum::number(3.0));
+}
+
+#[test]
 fn time_is_between_fork_and_receipt() {
     let (mut lab, object, mut dream) = prepared();
     lab.ledger.close(dream.actor);
@@ -91,6 +124,15 @@ fn an_object_is_not_used_before_it_is_made() {
     dream.does(made, Operation::set_slot("x", 1.0));
     dream.create(Creation::default());
     assert_eq!(lab.try_merge(&dream), Err(Refusal::UnknownObject(id(2, 1), made)));
+}
+
+#[test]
+fn a_proto_is_there_before_what_inherits_from_it() {
+    let (mut lab, _, mut dream) = prepared();
+    let later = ObjectId::minted(id(2, 2));
+    dream.create(Creation { protos: vec![later], ..Creation::default() });
+    dream.create(Creation::default());
+    assert_eq!(lab.try_merge(&dream), Err(Refusal::UnknownObject(id(2, 1), later)));
 }
 
 #[test]
@@ -159,6 +201,7 @@ fn indexes_are_within_what_was_seen() {
         delete(0, 2),
         delete(0, u64::MAX),
         Operation::Move { line: Line::Items, from: 0, to: 1 },
+        Operation::Move { line: Line::Items, from: 0, to: u64::MAX },
         Operation::Move { line: Line::Items, from: 1, to: 0 },
         Operation::Set { index: 1, value: Datum::Nil },
     ];
@@ -267,6 +310,10 @@ fn units_of_two_widths_are_not_mixed() {
     let mut typed = lab.fork(2, Policy::ForkWins);
     typed.does(text, type_in(16, &[0; 16]));
     assert_eq!(lab.try_merge(&typed), Err(Refusal::Widths(text, 16, 1)));
+    let mut both = lab.fork(4, Policy::ForkWins);
+    both.does(text, Operation::Delete { line: Line::Units, index: 0, count: 2 }).does(text, type_in(2, b"a-b-"));
+    both.does(text, Operation::Insert { line: Line::Units, index: 2, run: Run::bytes(b"c") });
+    assert_eq!(lab.try_merge(&both), Err(Refusal::Widths(text, 2, 1)));
     let mut widened = lab.fork(3, Policy::ForkWins);
     widened.does(text, Operation::Delete { line: Line::Units, index: 0, count: 2 }).does(text, type_in(2, b"a-b-"));
     let mut other = lab.clone();
@@ -306,6 +353,22 @@ fn what_is_named_may_be_a_head_or_its_own() {
     assert_eq!(lab.try_merge(&dream), Err(Refusal::UnknownPred(id(2, 1), id(1, 3))));
 }
 
+/// It may leave a head beside its own write, and the next write then replaces both.
+#[test]
+fn what_was_left_beside_is_replaced_later() {
+    let (mut lab, object, _) = prepared();
+    lab.live(object, Operation::set_slot("x", 5.0));
+    let mut dream = lab.fork(3, Policy::LiveWins);
+    dream.does(object, Operation::set_slot("x", 6.0));
+    dream.changes[0].preds = Preds::Named([].into());
+    let mut other = lab.clone();
+    assert_eq!(other.merge(&dream).conflicts.len(), 1);
+    dream.does(object, Operation::set_slot("x", 7.0));
+    let outcome = lab.merge(&dream);
+    assert!(outcome.conflicts.iter().all(|conflict| conflict.status == Status::Superseded), "{outcome:?}");
+    assert_eq!(lab.slot(object, "x"), Datum::number(7.0));
+}
+
 #[test]
 fn versions_side_by_side_are_bounded() {
     let (mut lab, object, mut dream) = prepared();
@@ -341,6 +404,7 @@ fn long_journals_about_one_thing_take_no_longer_than_others() {
         lab.merge(dream);
     }
     assert_eq!(lab.image.length(list, Line::Items), 24_003);
+    assert!(lab.ledger.weight() < 13_000, "{}: what was put in at one go is one piece", lab.ledger.weight());
     assert_eq!(lab.slot(object, "x"), Datum::number(19_999.0));
     let time = lab.next_time();
     lab.ledger.fork_for_undo(ActorId(99), time, Policy::ForkWins).expect("the actor is new");

@@ -142,6 +142,45 @@ fn a_cycle_of_protos_is_left_open_at_its_weakest_edge() {
 }
 
 #[test]
+fn of_protos_put_in_together_only_one_closes_the_cycle() {
+    let mut lab = Lab::new();
+    let (object, first, second) = (lab.object(), lab.object(), lab.object());
+    let mut dream = lab.fork(2, Policy::LiveWins);
+    let run = Run::items([first, second].map(Datum::Object));
+    dream.does(object, Operation::Insert { line: Line::Protos, index: 0, run });
+    lab.live(second, add_proto(object));
+    let outcome = lab.merge(&dream);
+    assert_eq!((protos(&lab.image, object), outcome.violations.len()), (vec![first], 1));
+}
+
+/// What is put into the middle of one's own run goes by a name of its own.
+#[test]
+fn an_item_put_into_a_run_is_not_taken_for_its_neighbour() {
+    let mut lab = Lab::new();
+    let list = lab.list(&["a"]);
+    let mut dream = lab.fork(2, Policy::ForkWins);
+    dream.does(list, insert(1, &["x", "y"])).does(list, insert(2, &["z"]));
+    dream.does(list, Operation::Set { index: 3, value: Datum::text("Y") });
+    lab.merge(&dream);
+    assert_eq!(lab.items(list), "axzY");
+}
+
+/// Protos put in one after the other are not one piece, as items are.
+#[test]
+fn each_edge_counts_by_its_own_time() {
+    let mut lab = Lab::new();
+    let (object, first, second) = (lab.object(), lab.object(), lab.object());
+    let mut dream = lab.fork(2, Policy::LastWriterWins);
+    dream.does(object, add_proto(first));
+    lab.live(second, add_proto(object));
+    let later = lab.next_time();
+    let run = Run::items([Datum::Object(second)]);
+    dream.at(later).does(object, Operation::Insert { line: Line::Protos, index: 1, run });
+    lab.merge(&dream);
+    assert_eq!((protos(&lab.image, object), protos(&lab.image, second)), (vec![first, second], vec![]));
+}
+
+#[test]
 fn what_a_dream_refers_to_is_revived() {
     let results = under_each_policy(|lab, policy| {
         let (holder, object) = (lab.object(), lab.object());

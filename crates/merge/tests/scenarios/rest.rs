@@ -98,6 +98,58 @@ fn compaction_leaves_what_an_undo_needs() {
     assert_eq!(lab.slot(object, "x"), Datum::number(1.0));
 }
 
+/// The same where live had written over what the dream lost to.
+#[test]
+fn compaction_leaves_what_stood_beside() {
+    let mut lab = Lab::new();
+    let object = lab.object();
+    lab.fork(9, Policy::ForkWins);
+    let mut dream = lab.fork(2, Policy::LiveWins);
+    dream.does(object, Operation::set_slot("x", 2.0));
+    lab.live(object, Operation::set_slot("x", 1.0));
+    lab.merge(&dream);
+    lab.live(object, Operation::set_slot("x", 3.0));
+    lab.ledger.compact();
+    let time = lab.next_time();
+    lab.ledger.fork_for_undo(ActorId(5), time, Policy::ForkWins).expect("the actor is new");
+    let changes = lab.ledger.undo(&dream.changes, ActorId(5), time);
+    lab.merge_with(ActorId(5), &changes, &NoReconciler).expect("an undo keeps to the rules");
+    assert_eq!(lab.slot(object, "x"), Datum::number(1.0));
+}
+
+/// What live wrote between two forks stood beside what it wrote later, as if in conflict.
+#[test]
+fn what_is_dropped_takes_its_place_in_the_chain_with_it() {
+    let mut lab = Lab::new();
+    let object = lab.object();
+    lab.fork(2, Policy::ForkWins);
+    lab.live(object, Operation::set_slot("x", 1.0));
+    lab.fork(3, Policy::ForkWins);
+    lab.live(object, Operation::set_slot("x", 2.0));
+    lab.live(object, Operation::set_slot("x", 3.0));
+    assert_eq!(lab.ledger.conflicts(), []);
+}
+
+/// A refused write over something left that replaced for ever.
+#[test]
+fn what_a_refused_journal_replaced_is_shown_again() {
+    let mut lab = Lab::new();
+    let object = lab.object();
+    lab.fork(2, Policy::ForkWins);
+    lab.live(object, Operation::set_slot("x", 1.0));
+    let mut bad = lab.fork(3, Policy::ForkWins);
+    bad.does(object, Operation::set_slot("x", 2.0)).does(object, delete(0, 1));
+    lab.try_merge(&bad).expect_err("it has no items");
+    let mut dream = lab.fork(4, Policy::ForkWins);
+    dream.does(object, Operation::set_slot("x", 3.0));
+    lab.merge(&dream);
+    let (actor, time) = (ActorId(5), lab.next_time());
+    lab.ledger.fork_for_undo(actor, time, Policy::ForkWins).expect("the actor is new");
+    let changes = lab.ledger.undo(&dream.changes, actor, time);
+    lab.merge_with(actor, &changes, &NoReconciler).expect("an undo keeps to the rules");
+    assert_eq!((lab.slot(object, "x"), lab.ledger.conflicts()), (Datum::number(1.0), vec![]));
+}
+
 /// A proto that was left out comes back when the cycle is gone, whether or not the ledger was compacted in between.
 #[test]
 fn what_was_left_out_is_not_forgotten() {
