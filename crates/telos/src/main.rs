@@ -1,6 +1,8 @@
 //! The telos command: arguments, configuration and wiring; nothing else.
 
+mod alarm;
 mod answer;
+mod cambrian;
 mod chronicle;
 mod command;
 mod documentation;

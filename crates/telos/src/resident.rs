@@ -2,17 +2,20 @@
 //! answer.
 
 use crate::answer::failure_of;
+use crate::cambrian::{self, Conditions, Step, Woken};
 use crate::chronicle;
 use crate::command::{Snapshot, described, help_text};
 use crate::host::{Sink, StandardOutput};
 use crate::options::MachineOptions;
-use crate::session::{self, Session, equipped};
-use image::{Cause, Embedder, Image, ImageError};
+use crate::report;
+use crate::session::{self, Session};
+use image::{Cause, Image, ImageError};
 use keeper::protocol::{Answer, Command, Durability, Failure, FailureKind, Form, Outcome, Request, Shown};
 use keeper::{Begun, Living, Wait, Watch};
 use language::{Interrupt, Limits, Value, Vm};
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,22 +28,6 @@ const ENDLESS: u64 = 1 << 62;
 const TURN_FUEL: u64 = 10_000_000;
 /// Of an expression, the history keeps so much as the cause of its commit.
 const CAUSE_CHARACTERS: usize = 200;
-
-/// Makes the machines of an image, with what the options grant.
-struct Maker {
-    options: MachineOptions,
-    output: StandardOutput,
-}
-
-impl Embedder for Maker {
-    fn newborn(&self) -> Vm {
-        equipped(&self.options, &self.output, Vm::new)
-    }
-
-    fn bare(&self) -> Vm {
-        equipped(&self.options, &self.output, Vm::bare)
-    }
-}
 
 pub struct Resident {
     image: Image,
@@ -55,6 +42,8 @@ pub struct Resident {
 struct Glance {
     interrupt: Mutex<Interrupt>,
     store: Arc<Store>,
+    /// How it woke up.
+    waking: [(&'static str, serde_json::Value); 2],
     requests: AtomicU64,
     turns: AtomicU64,
     memory_bytes: AtomicU64,
@@ -82,34 +71,32 @@ impl Watch for Glance {
             ("turns", count(&self.turns)),
             ("memory_bytes", count(&self.memory_bytes)),
         ];
+        rows.extend(self.waking.clone());
         rows.extend(chronicle::store_facts(&self.store));
         rows.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
     }
 }
 
 impl Resident {
-    /// Opens the image of a directory, or makes one where there is none.
+    /// Wakes the image of a directory up, or makes one where there is none.
     pub fn open(directory: &Path, options: &MachineOptions, cache_bytes: Option<u64>) -> Result<Resident, String> {
+        let output = StandardOutput::new(Sink::Captured);
+        let conditions = Conditions { directory, machine: options, cache_bytes, output: &output };
+        let Woken { image, midwife, steps, failure } = cambrian::wake(&conditions)?;
+        // Nobody asked for what `awake` prints; standard output begins with the line that says that it is up.
+        let _ = std::io::stderr().write_all(output.take_captured().as_bytes());
+        if let Some(failure) = &failure {
+            report::say(&format!("warning: the image is up, but Telos could not wake up: {failure}"));
+        }
         // The keeper looks at the clock.
         let options = MachineOptions { timeout: None, ..options.clone() };
-        let output = StandardOutput::new(Sink::Captured);
-        let maker = Box::new(Maker { options: options.clone(), output: output.clone() });
-        let mut image_options = image::Options::default();
-        if let Some(bytes) = cache_bytes {
-            image_options.cache_bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-        }
-        let has_image = directory.join(store::LOG).exists() || directory.join(store::IMAGE).exists();
-        let image = match has_image {
-            true => Image::open(directory, &image_options, maker),
-            false => Image::create(directory, &image_options, maker),
-        };
-        let image = image.map_err(|error| error.to_string())?;
-        let mut session = Session::around(equipped(&options, &output, Vm::bare), &options, output.clone());
+        let mut session = Session::around(midwife, &options, output.clone());
         output.stops(image.vm().interrupt());
         session.keep_stops();
         let watch = Arc::new(Glance {
             interrupt: Mutex::new(image.vm().interrupt()),
             store: image.store().clone(),
+            waking: waking_facts(&steps, failure.as_deref()),
             requests: AtomicU64::new(0),
             turns: AtomicU64::new(0),
             memory_bytes: AtomicU64::new(0),
@@ -196,6 +183,16 @@ impl Resident {
     }
 }
 
+/// What `telos status` says about the waking.
+fn waking_facts(steps: &[Step], failure: Option<&str>) -> [(&'static str, serde_json::Value); 2] {
+    let told = steps.iter().map(|step| {
+        let detail = if step.told.is_empty() { String::new() } else { format!(" ({})", step.told) };
+        let words = format!("{:.1} ms{detail}", step.took.as_secs_f64() * 1e3);
+        (step.name.to_string(), json!(words))
+    });
+    [("waking", serde_json::Value::Object(told.collect())), ("awake", json!(failure.unwrap_or("yes")))]
+}
+
 fn cause_of(request: &Request, what: &str) -> Cause {
     let durability = match request.durability {
         Durability::Flush => store::Durability::Flush,
@@ -268,7 +265,7 @@ impl Living for Resident {
         let _ = self.transact(&cause, |session| session.evaluate("Scheduler turn", "turn"));
         // Nobody waits for what a turn prints: whoever looks after the keeper reads it.
         let output = self.session.output.take_captured();
-        let _ = std::io::Write::write_all(&mut std::io::stdout(), output.as_bytes());
+        let _ = std::io::stdout().write_all(output.as_bytes());
         self.next_turn()
     }
 

@@ -111,6 +111,7 @@ impl ImageOptions {
         option("fuel", machine.fuel.map(|fuel| fuel.to_string()));
         option("memory", machine.memory.map(|memory| memory.to_string()));
         option("depth", machine.depth.map(|depth| depth.to_string()));
+        option("timeout", machine.timeout.map(|timeout| format!("{}ms", timeout.as_secs_f64() * 1e3)));
         option("cache", self.cache.map(|cache| cache.to_string()));
         for denied in &machine.deny {
             let value = clap::ValueEnum::to_possible_value(denied);
