@@ -34,7 +34,7 @@ mod ring;
 mod state;
 mod store;
 
-pub use check::{Progress, Report};
+pub use check::{Check, Progress, Report};
 pub use error::StoreError;
 pub use history::History;
 pub use journal::Ticket;

@@ -12,7 +12,7 @@ use crate::pace::Pace;
 use crate::pending::{Committed, Pending};
 use crate::reader::Reader;
 use crate::record::decode_payload;
-use crate::recover::replay;
+use crate::recover::{replay, replay_until};
 use crate::state::State;
 use crate::store::{Shared, Store};
 use object::change::{ActorId, Time};
@@ -59,13 +59,24 @@ impl Store {
         let path = log_path(directory)?;
         let lock = Lock::take(&directory.join(LOCK), Hold::Shared)?;
         let disks = Disks { log: open_disk(&path, false)?, image: open_disk(&directory.join(IMAGE), false)? };
-        Opened { directory: directory.into(), options, disks, lock, access: Access::ReadUnlocked }.recover()?.replay()
+        let access = Access::ReadUnlocked;
+        Opened { directory: directory.into(), options, disks, lock: Some(lock), access }.recover()?.replay()
+    }
+
+    /// For inspection beside a writer in another process, which holds still until this returns: see `Store::hold_still`.
+    /// Reads the log up to `until`, and sees nothing that is committed later.
+    pub fn open_beside(directory: &Path, options: Options, until: u64) -> Result<Store, StoreError> {
+        let path = log_path(directory)?;
+        let disks = Disks { log: open_disk(&path, false)?, image: open_disk(&directory.join(IMAGE), false)? };
+        let opened = Opened { directory: directory.into(), options, disks, lock: None, access: Access::Read };
+        opened.recover()?.replay_until(Some(until))
     }
 
     /// As `open`, on any disks: for tests of what disks do.
     pub fn open_on(directory: &Path, options: Options, disks: Disks) -> Result<Store, StoreError> {
         let lock = Lock::take(&directory.join(LOCK), Hold::Alone)?;
-        Opened { directory: directory.into(), options, disks, lock, access: Access::Write }.recover()?.replay()
+        let access = Access::Write;
+        Opened { directory: directory.into(), options, disks, lock: Some(lock), access }.recover()?.replay()
     }
 }
 
@@ -147,7 +158,8 @@ pub struct Opened {
     directory: PathBuf,
     options: Options,
     disks: Disks,
-    lock: Lock,
+    /// None beside somebody who holds it.
+    lock: Option<Lock>,
     access: Access,
 }
 
@@ -161,7 +173,7 @@ pub struct Recovered {
     state: State,
     /// To flush the image with; none for who only reads.
     image_disk: Option<Box<dyn Disk>>,
-    lock: Lock,
+    lock: Option<Lock>,
 }
 
 impl Opened {
@@ -169,7 +181,7 @@ impl Opened {
         let path = log_path(directory)?;
         let lock = Lock::take(&directory.join(LOCK), Hold::Alone)?;
         let disks = Disks { log: open_disk(&path, true)?, image: open_disk(&directory.join(IMAGE), true)? };
-        Ok(Opened { directory: directory.into(), options, disks, lock, access: Access::Write })
+        Ok(Opened { directory: directory.into(), options, disks, lock: Some(lock), access: Access::Write })
     }
 
     /// Reads both heads, and decides which transaction of the image counts.
@@ -187,9 +199,17 @@ impl Opened {
 impl Recovered {
     /// Reads what the log has and the image has not, and is open.
     pub fn replay(self) -> Result<Store, StoreError> {
+        self.replay_until(None)
+    }
+
+    fn replay_until(self, until: Option<u64>) -> Result<Store, StoreError> {
         let Recovered { directory, options, log, image, reader, state, image_disk, lock } = self;
         let mut replayed = Replayed::after(&state);
-        let tail = replay(&log, state.applied, state.number, |header, payload| replayed.frame(&log, header, payload))?;
+        let visit = |header: &Header, payload: &[u8]| replayed.frame(&log, header, payload);
+        let tail = match until {
+            None => replay(&log, state.applied, state.number, visit)?,
+            Some(until) => replay_until(&log, state.applied, until, state.number, visit)?,
+        };
         let start = Start {
             end: tail.end,
             applied: state.applied,
@@ -214,6 +234,7 @@ impl Recovered {
             options,
             turn: Mutex::new(pace),
             was_torn: tail.is_torn,
+            is_beside: until.is_some(),
             _lock: lock,
         })
     }

@@ -1,6 +1,5 @@
 //! A clock beside a machine, which interrupts it when its time is up.
 
-use language::Interrupt;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -11,12 +10,12 @@ pub struct Alarm {
 }
 
 impl Alarm {
-    pub fn after(time: Duration, interrupt: Interrupt) -> Alarm {
+    pub fn after(time: Duration, ring: impl FnOnce() + Send + 'static) -> Alarm {
         let (done, waiting) = channel::<()>();
         let thread = std::thread::spawn(move || {
             let is_due = waiting.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
             if is_due {
-                interrupt.set();
+                ring();
             }
             is_due
         });

@@ -85,7 +85,7 @@ impl ImageDirectory {
 const IMAGE_VARIABLE: &str = "TELOS_IMAGE";
 
 /// Whether an image lies there or is up there.
-fn is_image(directory: &Path) -> bool {
+pub fn is_image(directory: &Path) -> bool {
     ["telos.img", "telos.wal", keeper::SOCKET].iter().any(|name| directory.join(name).exists())
 }
 

@@ -18,9 +18,9 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use store::{Store, Ticket};
+use store::{Progress, Store, Ticket};
 
 /// Without a limit fuel is still counted: nothing ever uses so much.
 const ENDLESS: u64 = 1 << 62;
@@ -41,7 +41,10 @@ pub struct Resident {
 /// What other threads see of it.
 struct Glance {
     interrupt: Mutex<Interrupt>,
-    store: Arc<Store>,
+    /// Not kept open by whoever looks.
+    store: Weak<Store>,
+    /// How far a check is that is under way.
+    checking: Mutex<Option<Progress>>,
     /// How it woke up.
     waking: [(&'static str, serde_json::Value); 2],
     requests: AtomicU64,
@@ -52,6 +55,16 @@ struct Glance {
 impl Glance {
     fn current(&self) -> Interrupt {
         self.interrupt.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set_checking(&self, progress: Option<Progress>) {
+        *self.checking.lock().unwrap_or_else(PoisonError::into_inner) = progress;
+    }
+
+    fn check(&self, store: &Store) -> Result<String, String> {
+        let found = chronicle::check(store, &mut |progress| self.set_checking(Some(progress)));
+        self.set_checking(None);
+        found
     }
 }
 
@@ -72,7 +85,11 @@ impl Watch for Glance {
             ("memory_bytes", count(&self.memory_bytes)),
         ];
         rows.extend(self.waking.clone());
-        rows.extend(chronicle::store_facts(&self.store));
+        let checking = *self.checking.lock().unwrap_or_else(PoisonError::into_inner);
+        rows.extend(checking.map(|Progress { stage, done, total }| {
+            ("checking", json!({ "stage": stage, "done": done, "total": total }))
+        }));
+        rows.extend(self.store.upgrade().iter().flat_map(|store| chronicle::store_facts(store)));
         rows.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
     }
 }
@@ -95,7 +112,8 @@ impl Resident {
         session.keep_stops();
         let watch = Arc::new(Glance {
             interrupt: Mutex::new(image.vm().interrupt()),
-            store: image.store().clone(),
+            store: Arc::downgrade(image.store()),
+            checking: Mutex::new(None),
             waking: waking_facts(&steps, failure.as_deref()),
             requests: AtomicU64::new(0),
             turns: AtomicU64::new(0),
@@ -236,7 +254,10 @@ impl Living for Resident {
             Command::Show(number) => told(chronicle::show(&store, *number)),
             Command::Revert(number) => self.revert(*number, request),
             Command::Info => told(Ok(chronicle::info(&store))),
-            Command::Check => return Begun::Apart(Box::new(move || chronicle::answer(chronicle::check(&store)))),
+            Command::Check => {
+                let watch = self.watch.clone();
+                return Begun::Apart(Box::new(move || chronicle::answer(watch.check(&store))));
+            }
             Command::Backup(into) => {
                 let into = into.clone();
                 return Begun::Apart(Box::new(move || chronicle::answer(chronicle::backup(&store, &into))));

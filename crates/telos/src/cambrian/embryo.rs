@@ -3,6 +3,7 @@
 
 use super::waking::{awake, has_root, record};
 use super::{Conditions, GENESIS, Step};
+use crate::holder::patiently;
 use crate::host::StandardOutput;
 use crate::options::MachineOptions;
 use crate::session::equipped;
@@ -161,7 +162,8 @@ impl Embryo {
     }
 
     fn open(&mut self) -> Result<Told, String> {
-        let opened = Opened::at(&self.directory, self.options.store.clone()).map_err(|error| error.to_string())?;
+        let opened = patiently(|| Opened::at(&self.directory, self.options.store.clone()));
+        let opened = opened.map_err(|error| error.to_string())?;
         self.stage = Stage::Opened(Box::new(opened));
         Ok(Told::Done(String::new()))
     }

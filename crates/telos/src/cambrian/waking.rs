@@ -35,7 +35,8 @@ pub fn awake(image: &mut Image, options: &MachineOptions) -> Option<String> {
     let fuel = Some(limits.fuel.unwrap_or(FUEL).min(FUEL));
     let time = options.timeout.unwrap_or(TIME).min(TIME);
     image.vm_mut().set_limits(Limits { fuel, ..limits });
-    let alarm = Alarm::after(time, image.vm().interrupt());
+    let interrupt = image.vm().interrupt();
+    let alarm = Alarm::after(time, move || interrupt.set());
     let ended = image.attempt(&cause("awake".into()), |vm| {
         let root = vm.get_slot(vm.lobby(), ROOT).unwrap_or(Value::NIL);
         vm.send(root, "awake", &[])

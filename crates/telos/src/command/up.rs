@@ -126,7 +126,7 @@ impl ImageOptions {
 }
 
 /// What the image process is called on the command line.
-const NAME: &str = "image-process";
+pub const NAME: &str = "image-process";
 
 /// The process that holds the image; `telos up` starts it
 #[derive(Args, Debug)]
