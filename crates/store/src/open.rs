@@ -1,6 +1,7 @@
 //! Making a store, and opening one after whatever happened to it. Reads the log's tail only; the image is never walked.
 
 use crate::bytes::Fields;
+use crate::check::Progress;
 use crate::error::StoreError;
 use crate::frame::{Header, Kind};
 use crate::image::Image;
@@ -69,7 +70,7 @@ impl Store {
         let path = log_path(directory)?;
         let disks = Disks { log: open_disk(&path, false)?, image: open_disk(&directory.join(IMAGE), false)? };
         let opened = Opened { directory: directory.into(), options, disks, lock: None, access: Access::Read };
-        opened.recover()?.replay_until(Some(until))
+        opened.recover()?.replay_until(Some(until), &mut |_| {})
     }
 
     /// As `open`, on any disks: for tests of what disks do.
@@ -199,13 +200,22 @@ impl Opened {
 impl Recovered {
     /// Reads what the log has and the image has not, and is open.
     pub fn replay(self) -> Result<Store, StoreError> {
-        self.replay_until(None)
+        self.replay_until(None, &mut |_| {})
     }
 
-    fn replay_until(self, until: Option<u64>) -> Result<Store, StoreError> {
+    /// The same, and tells how many bytes of the log it has read. There may be more than was known to be flushed.
+    pub fn replay_telling(self, progress: &mut dyn FnMut(Progress)) -> Result<Store, StoreError> {
+        self.replay_until(None, progress)
+    }
+
+    fn replay_until(self, until: Option<u64>, progress: &mut dyn FnMut(Progress)) -> Result<Store, StoreError> {
         let Recovered { directory, options, log, image, reader, state, image_disk, lock } = self;
         let mut replayed = Replayed::after(&state);
-        let visit = |header: &Header, payload: &[u8]| replayed.frame(&log, header, payload);
+        let total = log.label().durable.saturating_sub(state.applied);
+        let visit = |header: &Header, payload: &[u8]| {
+            progress(Progress { stage: "log", done: header.end() - state.applied, total });
+            replayed.frame(&log, header, payload)
+        };
         let tail = match until {
             None => replay(&log, state.applied, state.number, visit)?,
             Some(until) => replay_until(&log, state.applied, until, state.number, visit)?,

@@ -9,6 +9,8 @@ use system::SystemError;
 
 const PATIENCE: Duration = Duration::from_secs(10);
 const GLANCE: Duration = Duration::from_millis(10);
+/// A wait that people notice, and want to know the reason of.
+const NOTICEABLE: Duration = Duration::from_millis(300);
 
 /// Opens something, if need be when its dying holder has let go of it.
 pub fn patiently<T>(mut open: impl FnMut() -> Result<T, StoreError>) -> Result<T, StoreError> {
@@ -22,7 +24,7 @@ pub fn patiently<T>(mut open: impl FnMut() -> Result<T, StoreError>) -> Result<T
         if !is_ending(holder) || begun.elapsed() > PATIENCE {
             return Err(error.into());
         }
-        if !is_told {
+        if !is_told && begun.elapsed() > NOTICEABLE {
             is_told = true;
             report::say(&format!("process {holder} still holds the image and is ending; waiting for it"));
         }

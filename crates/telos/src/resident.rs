@@ -295,8 +295,9 @@ impl Living for Resident {
     }
 
     fn close(self) -> Result<(), String> {
-        let Resident { image, mut session, watch, .. } = self;
-        session.finish().map_err(|_| "what programs wrote to files could not be written".to_string())?;
+        let Resident { mut image, mut session, watch, .. } = self;
+        lend(&mut session, image.vm_mut(), Session::finish)
+            .map_err(|_| "what programs wrote to files could not be written".to_string())?;
         drop(watch);
         image.close().map_err(|error| error.to_string())
     }

@@ -6,13 +6,17 @@ use super::{Conditions, GENESIS, Step};
 use crate::holder::patiently;
 use crate::host::StandardOutput;
 use crate::options::MachineOptions;
+use crate::progress::Bar;
 use crate::session::equipped;
 use image::{Embedder, Image, Options};
 use language::{Args, Eagerness, Function, NONE, ONE, Outcome, Value, Vm};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use store::{Opened, Recovered, Store};
+
+/// What takes longer shows how far it is.
+const LONG: Duration = Duration::from_millis(500);
 
 /// Makes the machines of an image, with what the options grant.
 #[derive(Clone)]
@@ -119,6 +123,18 @@ fn step(vm: &mut Vm, name: &'static str, run: impl FnOnce(&mut Embryo) -> Result
     }
 }
 
+/// A log that is long enough to be waited for is shown to whoever waits.
+fn replayed(recovered: Recovered) -> Result<Store, String> {
+    let (begun, is_seen, mut bar) = (Instant::now(), Bar::is_seen(), None);
+    let store = recovered.replay_telling(&mut |progress| {
+        if is_seen && begun.elapsed() > LONG {
+            bar.get_or_insert_with(Bar::of_bytes).tell("replaying", progress.done, progress.total);
+        }
+    });
+    bar.iter().for_each(Bar::end);
+    store.map_err(|error| error.to_string())
+}
+
 fn out_of_order<T>() -> Result<T, String> {
     Err("the steps of the waking are out of order".to_string())
 }
@@ -178,7 +194,7 @@ impl Embryo {
         let Stage::Recovered(recovered) = std::mem::replace(&mut self.stage, Stage::Asleep) else {
             return out_of_order();
         };
-        let store = Arc::new(recovered.replay().map_err(|error| error.to_string())?);
+        let store = Arc::new(replayed(*recovered)?);
         let status = store.status().map_err(|error| error.to_string())?;
         self.stage = Stage::Replayed(store);
         let torn = if status.was_torn { ", a torn end cut off" } else { "" };
