@@ -92,7 +92,7 @@ impl Check<'_> {
         }
         self.births();
         self.objects(progress)?;
-        self.changed_objects()?;
+        self.changed_objects(progress)?;
         self.history(progress)?;
         self.frames(progress)?;
         Ok(self.report)
@@ -153,7 +153,7 @@ impl Check<'_> {
     }
 
     /// Objects with what the log adds to them.
-    fn changed_objects(&mut self) -> Result<(), StoreError> {
+    fn changed_objects(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<(), StoreError> {
         let mut seen = FxHashSet::default();
         let objects: Vec<ObjectId> = self
             .pending
@@ -162,7 +162,11 @@ impl Check<'_> {
             .map(|change| change.object)
             .filter(|object| seen.insert(*object))
             .collect();
-        for object in objects {
+        let total = objects.len() as u64;
+        for (done, object) in (0_u64..).zip(objects) {
+            if done.is_multiple_of(EVERY) {
+                progress(Progress { stage: "changes", done, total });
+            }
             match self.shared.reader.read(&self.shared.image, &self.shared.journal, object) {
                 Ok(Some(creation)) => {
                     references(self.shared, &self.snapshot, &self.born, &mut self.report, object, &creation)?;

@@ -6,12 +6,21 @@
 // whoever wanted it is told why. `telos status` shows what the steps said.
 
 Cambrian := Object clone do(
-
     wake := method(
-        if(Embryo isThere, nil, Embryo make) // The directory has no image: files without a commit.
-        Embryo open                          // Takes the lock: nobody else has this image.
-        Embryo recover                       // The newest state that was flushed; the format must be ours.
-        Embryo replay                        // What was committed after it, from the log.
+        // Where the directory has no image, files are made, without a commit.
+        if(Embryo isThere, nil, Embryo make)
+
+        // Takes the lock: nobody else has this image.
+        Embryo open
+
+        // Finds the newest state that was flushed; its format must be ours.
+        Embryo recover
+
+        // Reads what was committed after it from the log.
+        Embryo replay
+
+        // The first commit of an image is its genesis; any other must have a root and what each
+        // machine knows. It is never walked, so that a large one wakes up as fast as a small one.
         if(Embryo isUnborn, Embryo genesis, Embryo check)
         greet
     )

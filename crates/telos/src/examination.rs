@@ -13,7 +13,7 @@ use store::{Options, Progress, Report, Store};
 
 /// What the child is called on the command line.
 pub const NAME: &str = "image-check";
-const STAGES: [&str; 4] = ["pages", "objects", "history", "log"];
+const STAGES: [&str; 5] = ["pages", "objects", "changes", "history", "log"];
 
 // ---- the child
 
@@ -44,8 +44,10 @@ fn report(directory: &Path, until: Option<u64>) -> Result<Report, String> {
 }
 
 fn say(line: &Value) {
-    // If nobody listens, nobody wants to know.
-    let _ = writeln!(std::io::stdout(), "{line}");
+    if writeln!(std::io::stdout(), "{line}").is_err() {
+        // Nobody listens any more, and a snapshot that is held for nothing makes the file grow.
+        std::process::exit(1);
+    }
 }
 
 // ---- whoever asks

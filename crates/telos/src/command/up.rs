@@ -29,6 +29,7 @@ const ENVIRONMENT: &[&str] = &["PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_AL
 /// Runs in the foreground until SIGTERM or Ctrl-C. Requests come through a socket in the image's directory that only
 /// you and root may use; each is a transaction. Limits hold for each request; a client may ask for less. A directory
 /// that is named is made if there is none; without a name it is $TELOS_IMAGE, or this one if there is an image in it.
+/// Each time it wakes up, the object Telos in its Lobby receives awake; if that fails, it is up all the same.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Up {

@@ -6,7 +6,7 @@ mod watch;
 use super::status::table;
 use super::{ask, print};
 use crate::examination::Examination;
-use crate::options::{ImageDirectory, is_image};
+use crate::options::{ImageDirectory, has_files};
 use crate::progress::Bar;
 use crate::session::exit_code;
 use anyhow::Context;
@@ -88,7 +88,7 @@ impl Image {
 fn is_up(directory: &Path) -> anyhow::Result<bool> {
     match Client::connect(directory, "telos image") {
         Ok(_) => Ok(true),
-        Err(KeeperError::NotUp(_)) if is_image(directory) => Ok(false),
+        Err(KeeperError::NotUp(_)) if has_files(directory) => Ok(false),
         Err(KeeperError::NotUp(_)) => anyhow::bail!("there is no image in {}", directory.display()),
         Err(error) => Err(error.into()),
     }

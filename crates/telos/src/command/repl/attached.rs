@@ -5,7 +5,7 @@ use super::line::{Opened, Remote};
 use super::{Partner, Snapshot, answer_line, asked_words};
 use crate::answer::{exit_code_of, render};
 use crate::command::RequestOptions;
-use crate::options::{Color, MachineOptions, is_image};
+use crate::options::{Color, MachineOptions, has_files};
 use crate::report;
 use keeper::KeeperError;
 use keeper::protocol::{Answer, Command, FailureKind, Form, Outcome, Request, Shown};
@@ -42,7 +42,7 @@ impl Attached {
                 );
                 Box::new(remote)
             }
-            Err(KeeperError::NotUp(_)) if is_image(directory) => Box::new(Opened::open(directory, machine)?),
+            Err(KeeperError::NotUp(_)) if has_files(directory) => Box::new(Opened::open(directory, machine)?),
             Err(error) => return Err(error.into()),
         };
         let (fuel, memory, timeout) = (machine.fuel, machine.memory, machine.timeout);
