@@ -69,11 +69,24 @@ impl Image {
     /// A new image in a directory that has none, with all that the machine holds.
     pub fn create(directory: &Path, options: &Options, embedder: Box<dyn Embedder>) -> Result<Image, ImageError> {
         let store = Arc::new(Store::create(directory, options.store.clone())?);
-        let (vm, identities) = (embedder.newborn(), Rc::default());
-        let mut image = Image::with(vm, store, identities, options, embedder);
+        Image::bear(store, options, embedder, |_| Ok(()))
+    }
+
+    /// A new image in a store without a commit. What `genesis` makes is in the first commit too, or there is none.
+    pub fn bear(
+        store: Arc<Store>,
+        options: &Options,
+        embedder: Box<dyn Embedder>,
+        genesis: impl FnOnce(&mut Vm) -> Result<(), language::Error>,
+    ) -> Result<Image, ImageError> {
+        let mut vm = embedder.newborn();
+        let (io, identities) = (Rc::new(Io::of(&mut vm)), Rc::default());
+        vm.set_loader(loader(&store, &identities, &io));
+        let mut image = Image::with(vm, store, identities, io, options, embedder);
         image.vm.open_level();
-        let genesis = Cause { author: "telos".into(), cause: "genesis".into(), durability: Durability::Flush };
-        if let Some(ticket) = image.commit(&genesis)? {
+        genesis(&mut image.vm)?;
+        let cause = Cause { author: "telos".into(), cause: "genesis".into(), durability: Durability::Flush };
+        if let Some(ticket) = image.commit(&cause)? {
             image.store.wait(ticket)?;
         }
         Ok(image)
@@ -85,55 +98,35 @@ impl Image {
         Image::on(store, options, embedder)
     }
 
-    fn on(store: Arc<Store>, options: &Options, embedder: Box<dyn Embedder>) -> Result<Image, ImageError> {
-        let (vm, identities) = (embedder.bare(), Rc::default());
-        let mut image = Image::with(vm, store, identities, options, embedder);
-        image.wake()?;
+    /// The image that is in a store. Fails if it has no root, and looks at no more than that.
+    pub fn on(store: Arc<Store>, options: &Options, embedder: Box<dyn Embedder>) -> Result<Image, ImageError> {
+        let mut machine = embedder.bare();
+        let io = Rc::new(Io::of(&mut machine));
+        let (vm, identities) = woken(&store, &io, machine)?;
+        let mut image = Image::with(vm, store, identities, io, options, embedder);
+        image.vm.open_level();
         Ok(image)
     }
 
     fn with(
-        mut vm: Vm,
+        vm: Vm,
         store: Arc<Store>,
         identities: Rc<Identities>,
+        io: Rc<Io>,
         options: &Options,
         embedder: Box<dyn Embedder>,
     ) -> Image {
-        let io = Rc::new(Io::of(&mut vm));
-        vm.set_loader(loader(&store, &identities, &io));
         let (clock, evictor) = (Clock::after(store.time()), Evictor::new(options.cache_bytes));
         Image { vm, store, identities, io, clock, evictor, embedder }
     }
 
-    /// Puts a machine on a heap in which nothing is loaded yet.
+    /// Goes on with another machine, from what was committed.
     fn wake(&mut self) -> Result<(), ImageError> {
-        let identities: Rc<Identities> = Rc::default();
-        let mut heap = Heap::new();
-        heap.set_loader(loader(&self.store, &identities, &self.io));
-        let root_id = ObjectId::minted(ChangeId::new(self.store.actor(), 1));
-        let constants = self.constants(root_id)?;
-        for (number, &constant) in constants.iter().enumerate() {
-            let handle = Handle(number as u32);
-            identities.bind(handle, constant);
-            heap.hollow_out(handle);
-        }
-        let root = identities.handle_or_mint(root_id, &heap);
         let mut machine = self.embedder.bare();
         speech::prepare(&mut machine);
-        self.vm = machine.onto(heap, root).ok_or(ImageError::Unborn)?;
-        self.identities = identities;
-        self.check_loads()?;
+        (self.vm, self.identities) = woken(&self.store, &self.io, machine)?;
         self.vm.open_level();
         Ok(())
-    }
-
-    /// Who nil, true and false are, which must be known before anything refers to them.
-    fn constants(&self, root: ObjectId) -> Result<Vec<ObjectId>, ImageError> {
-        let root = self.store.read(root)?.ok_or(ImageError::Unborn)?;
-        let constants = root.slots.iter().find(|(name, _)| name.as_bytes() == b"constants");
-        let Some((_, object::change::Datum::Object(id))) = constants else { return Err(ImageError::Unborn) };
-        let constants = self.store.read(*id)?.filter(|constants| constants.protos.len() == 3);
-        Ok(constants.ok_or(ImageError::Unborn)?.protos)
     }
 
     /// Does something to the machine, and commits what came of it, or takes it back. The commit is visible at once;
@@ -198,7 +191,7 @@ impl Image {
     }
 
     fn check_loads(&self) -> Result<(), ImageError> {
-        self.vm.heap().take_failure().map_or(Ok(()), |failure| Err(ImageError::Damaged(failure)))
+        check_loads(&self.vm)
     }
 
     fn commit(&mut self, cause: &Cause) -> Result<Option<Ticket>, ImageError> {
@@ -257,6 +250,36 @@ impl Image {
             Err(_) => Ok(()),
         }
     }
+}
+
+/// Puts a machine on a heap in which nothing is loaded yet.
+fn woken(store: &Arc<Store>, io: &Rc<Io>, machine: Vm) -> Result<(Vm, Rc<Identities>), ImageError> {
+    let identities: Rc<Identities> = Rc::default();
+    let mut heap = Heap::new();
+    heap.set_loader(loader(store, &identities, io));
+    let root_id = ObjectId::minted(ChangeId::new(store.actor(), 1));
+    for (number, &constant) in constants(store, root_id)?.iter().enumerate() {
+        let handle = Handle(number as u32);
+        identities.bind(handle, constant);
+        heap.hollow_out(handle);
+    }
+    let root = identities.handle_or_mint(root_id, &heap);
+    let vm = machine.onto(heap, root).ok_or(ImageError::Unborn)?;
+    check_loads(&vm)?;
+    Ok((vm, identities))
+}
+
+/// Who nil, true and false are, which must be known before anything refers to them.
+fn constants(store: &Store, root: ObjectId) -> Result<Vec<ObjectId>, ImageError> {
+    let root = store.read(root)?.ok_or(ImageError::Unborn)?;
+    let constants = root.slots.iter().find(|(name, _)| name.as_bytes() == b"constants");
+    let Some((_, object::change::Datum::Object(id))) = constants else { return Err(ImageError::Unborn) };
+    let constants = store.read(*id)?.filter(|constants| constants.protos.len() == 3);
+    Ok(constants.ok_or(ImageError::Unborn)?.protos)
+}
+
+fn check_loads(vm: &Vm) -> Result<(), ImageError> {
+    vm.heap().take_failure().map_or(Ok(()), |failure| Err(ImageError::Damaged(failure)))
 }
 
 fn loader(store: &Arc<Store>, identities: &Rc<Identities>, io: &Rc<Io>) -> Box<dyn object::Loader> {

@@ -54,6 +54,11 @@ impl Report {
 impl Store {
     /// Looks at everything. An error means that it could not be done; what is wrong with the store is in the report.
     pub fn check(&self, progress: &mut dyn FnMut(Progress)) -> Result<Report, StoreError> {
+        self.begin_check()?.run(progress)
+    }
+
+    /// Takes the snapshot that is then looked at, whatever is written meanwhile.
+    pub fn begin_check(&self) -> Result<Check<'_>, StoreError> {
         let shared = &self.shared;
         // No checkpoint at this moment, so that header, snapshot and pending commits belong together.
         let turn = shared.turn();
@@ -62,23 +67,15 @@ impl Store {
         let pending: Vec<Arc<Committed>> = shared.journal.lock().pending.commits().cloned().collect();
         drop(turn);
         let state = shared.image.state(&snapshot)?;
-        let mut check =
-            Check { shared, snapshot, state, pending, born: FxHashSet::default(), report: Report::default() };
-        check.pages(&headers, progress)?;
-        if !check.report.is_clean() {
-            return Ok(check.report);
-        }
-        check.births();
-        check.objects(progress)?;
-        check.changed_objects()?;
-        check.history(progress)?;
-        check.frames(progress)?;
-        Ok(check.report)
+        let (born, report) = (FxHashSet::default(), Report::default());
+        Ok(Check { shared, headers, snapshot, state, pending, born, report })
     }
 }
 
-struct Check<'s> {
+/// A look at everything that has begun.
+pub struct Check<'s> {
     shared: &'s Shared,
+    headers: [Header; 2],
     snapshot: ReadTransaction,
     state: State,
     pending: Vec<Arc<Committed>>,
@@ -88,10 +85,23 @@ struct Check<'s> {
 }
 
 impl Check<'_> {
+    pub fn run(mut self, progress: &mut dyn FnMut(Progress)) -> Result<Report, StoreError> {
+        self.pages(progress)?;
+        if !self.report.is_clean() {
+            return Ok(self.report);
+        }
+        self.births();
+        self.objects(progress)?;
+        self.changed_objects(progress)?;
+        self.history(progress)?;
+        self.frames(progress)?;
+        Ok(self.report)
+    }
+
     /// First the pages, without LMDB: if they do not hold together, walking through them may end in a signal.
-    fn pages(&mut self, headers: &[Header], progress: &mut dyn FnMut(Progress)) -> Result<(), StoreError> {
+    fn pages(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<(), StoreError> {
         let path = self.shared.image.path();
-        let Some(header) = headers.iter().find(|header| header.number == self.snapshot.number()) else {
+        let Some(header) = self.headers.iter().find(|header| header.number == self.snapshot.number()) else {
             self.report.add(format!("{}: transaction {} has no header", path.display(), self.snapshot.number()));
             return Ok(());
         };
@@ -143,7 +153,7 @@ impl Check<'_> {
     }
 
     /// Objects with what the log adds to them.
-    fn changed_objects(&mut self) -> Result<(), StoreError> {
+    fn changed_objects(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<(), StoreError> {
         let mut seen = FxHashSet::default();
         let objects: Vec<ObjectId> = self
             .pending
@@ -152,7 +162,11 @@ impl Check<'_> {
             .map(|change| change.object)
             .filter(|object| seen.insert(*object))
             .collect();
-        for object in objects {
+        let total = objects.len() as u64;
+        for (done, object) in (0_u64..).zip(objects) {
+            if done.is_multiple_of(EVERY) {
+                progress(Progress { stage: "changes", done, total });
+            }
             match self.shared.reader.read(&self.shared.image, &self.shared.journal, object) {
                 Ok(Some(creation)) => {
                     references(self.shared, &self.snapshot, &self.born, &mut self.report, object, &creation)?;
@@ -195,6 +209,11 @@ impl Check<'_> {
     fn frames(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<(), StoreError> {
         let log = &self.shared.journal.log;
         let total = self.pending.len() as u64;
+        if self.shared.is_beside {
+            // They were read on opening, while the writer held still; by now their room may be used again.
+            self.report.frames = total;
+            return Ok(());
+        }
         // Frames that are only queued are not expected on the disk.
         let written = self.shared.journal.lock().written();
         let wanted = self.pending.iter().rev().find(|commit| commit.end <= written).map(|commit| commit.number);

@@ -21,6 +21,8 @@ pub enum StoreError {
     Exists(PathBuf),
     #[error("{} holds no store", .0.display())]
     Missing(PathBuf),
+    #[error("{} has an image but no log, and the log has its last commits; restore it from a backup", .0.display())]
+    LogLost(PathBuf),
     /// A write or flush failed earlier. Nobody knows what is on the medium, so nothing is written until it is opened again.
     #[error("the store takes no commits since a failure: {0}")]
     Latched(String),

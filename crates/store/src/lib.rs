@@ -34,11 +34,11 @@ mod ring;
 mod state;
 mod store;
 
-pub use check::{Progress, Report};
+pub use check::{Check, Progress, Report};
 pub use error::StoreError;
 pub use history::History;
 pub use journal::Ticket;
-pub use open::{Disks, IMAGE, LOCK, LOG};
+pub use open::{Disks, IMAGE, LOCK, LOG, Opened, Recovered};
 pub use options::{Checkpoints, Options};
 pub use record::{Commit, Durability, NewCommit};
 pub use store::{Status, Store};

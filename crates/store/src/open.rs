@@ -1,6 +1,7 @@
 //! Making a store, and opening one after whatever happened to it. Reads the log's tail only; the image is never walked.
 
 use crate::bytes::Fields;
+use crate::check::Progress;
 use crate::error::StoreError;
 use crate::frame::{Header, Kind};
 use crate::image::Image;
@@ -12,7 +13,7 @@ use crate::pace::Pace;
 use crate::pending::{Committed, Pending};
 use crate::reader::Reader;
 use crate::record::decode_payload;
-use crate::recover::replay;
+use crate::recover::{replay, replay_until};
 use crate::state::State;
 use crate::store::{Shared, Store};
 use object::change::{ActorId, Time};
@@ -33,21 +34,25 @@ const LIVE_ACTOR: ActorId = ActorId(1);
 impl Store {
     /// Makes a store in a directory, which is made too if there is none.
     pub fn create(directory: &Path, options: Options) -> Result<Store, StoreError> {
-        std::fs::create_dir_all(directory).map_err(StoreError::file("make", directory))?;
-        let lock = Lock::take(&directory.join(LOCK), Hold::Alone)?;
-        if directory.join(LOG).exists() {
-            return Err(StoreError::Exists(directory.into()));
-        }
-        make_files(directory, &options)?;
-        drop(lock);
+        Store::make(directory, &options)?;
         Store::open(directory, options)
     }
 
+    /// The files of a store without a commit, to be opened by whoever wants it.
+    pub fn make(directory: &Path, options: &Options) -> Result<(), StoreError> {
+        std::fs::create_dir_all(directory).map_err(StoreError::file("make", directory))?;
+        let _lock = Lock::take(&directory.join(LOCK), Hold::Alone)?;
+        if directory.join(LOG).exists() {
+            return Err(StoreError::Exists(directory.into()));
+        }
+        if has_lost_its_log(directory) {
+            return Err(StoreError::LogLost(directory.into()));
+        }
+        make_files(directory, options)
+    }
+
     pub fn open(directory: &Path, options: Options) -> Result<Store, StoreError> {
-        let path = log_path(directory)?;
-        let lock = Lock::take(&directory.join(LOCK), Hold::Alone)?;
-        let disks = Disks { log: open_disk(&path, true)?, image: open_disk(&directory.join(IMAGE), true)? };
-        open_with(directory, options, disks, lock, Access::Write)
+        Opened::at(directory, options)?.recover()?.replay()
     }
 
     /// For inspection: refuses commits, writes nothing. Several may be open at once, but none beside a writer.
@@ -55,13 +60,24 @@ impl Store {
         let path = log_path(directory)?;
         let lock = Lock::take(&directory.join(LOCK), Hold::Shared)?;
         let disks = Disks { log: open_disk(&path, false)?, image: open_disk(&directory.join(IMAGE), false)? };
-        open_with(directory, options, disks, lock, Access::ReadUnlocked)
+        let access = Access::ReadUnlocked;
+        Opened { directory: directory.into(), options, disks, lock: Some(lock), access }.recover()?.replay()
+    }
+
+    /// For inspection beside a writer in another process, which holds still until this returns: see `Store::hold_still`.
+    /// Reads the log up to `until`, and sees nothing that is committed later.
+    pub fn open_beside(directory: &Path, options: Options, until: u64) -> Result<Store, StoreError> {
+        let path = log_path(directory)?;
+        let disks = Disks { log: open_disk(&path, false)?, image: open_disk(&directory.join(IMAGE), false)? };
+        let opened = Opened { directory: directory.into(), options, disks, lock: None, access: Access::Read };
+        opened.recover()?.replay_until(Some(until), &mut |_| {})
     }
 
     /// As `open`, on any disks: for tests of what disks do.
     pub fn open_on(directory: &Path, options: Options, disks: Disks) -> Result<Store, StoreError> {
         let lock = Lock::take(&directory.join(LOCK), Hold::Alone)?;
-        open_with(directory, options, disks, lock, Access::Write)
+        let access = Access::Write;
+        Opened { directory: directory.into(), options, disks, lock: Some(lock), access }.recover()?.replay()
     }
 }
 
@@ -78,16 +94,25 @@ fn open_disk(path: &Path, is_writable: bool) -> Result<Box<dyn Disk>, StoreError
 
 fn log_path(directory: &Path) -> Result<PathBuf, StoreError> {
     let path = directory.join(LOG);
-    if path.exists() { Ok(path) } else { Err(StoreError::Missing(directory.into())) }
+    match path.exists() {
+        true => Ok(path),
+        false if has_lost_its_log(directory) => Err(StoreError::LogLost(directory.into())),
+        false => Err(StoreError::Missing(directory.into())),
+    }
 }
 
-/// The log gets its name last: without it there is no store, and what is left of an earlier attempt is replaced.
+/// An image without a log, which is not one that is just being made.
+fn has_lost_its_log(directory: &Path) -> bool {
+    directory.join(IMAGE).exists() && !directory.join(LOG).exists() && !directory.join(UNFINISHED).exists()
+}
+
+/// The log gets its name last: without it there is no store, and what is left of an earlier attempt is replaced. An attempt
+/// begins with the unfinished log, so that an image without one is somebody's.
 fn make_files(directory: &Path, options: &Options) -> Result<(), StoreError> {
     let (image_path, unfinished) = (directory.join(IMAGE), directory.join(UNFINISHED));
-    for path in [&image_path, &unfinished] {
-        if path.exists() {
-            std::fs::remove_file(path).map_err(StoreError::file("remove", path))?;
-        }
+    let disk = FileDisk::create(&unfinished).map_err(StoreError::file("make", &unfinished))?;
+    if image_path.exists() {
+        std::fs::remove_file(&image_path).map_err(StoreError::file("remove", &image_path))?;
     }
     let state = new_state(directory)?;
     let image = Image::create(&image_path, options.map_bytes, &state)?;
@@ -105,7 +130,6 @@ fn make_files(directory: &Path, options: &Options) -> Result<(), StoreError> {
         image_number,
         image_checksum,
     };
-    let disk = FileDisk::create(&unfinished).map_err(StoreError::file("make", &unfinished))?;
     Log::create(Box::new(disk), &unfinished, label)?;
     let path = directory.join(LOG);
     std::fs::rename(&unfinished, &path).map_err(StoreError::file("make", &path))?;
@@ -130,46 +154,100 @@ fn new_state(directory: &Path) -> Result<State, StoreError> {
     })
 }
 
-fn open_with(
-    directory: &Path,
+/// A store whose files are open and whose lock is ours. Nothing was read yet.
+pub struct Opened {
+    directory: PathBuf,
     options: Options,
     disks: Disks,
-    lock: Lock,
+    /// None beside somebody who holds it.
+    lock: Option<Lock>,
     access: Access,
-) -> Result<Store, StoreError> {
-    let log = Log::open(disks.log, &directory.join(LOG))?;
-    let image = Image::open(&directory.join(IMAGE), access, options.map_bytes, &log.label())?;
-    let reader = Reader::new(&image)?;
-    let state = image.state(&reader.lock())?;
-    let mut replayed = Replayed::after(&state);
-    let tail = replay(&log, state.applied, state.number, |header, payload| replayed.frame(&log, header, payload))?;
-    let is_writable = access == Access::Write;
-    let start = Start {
-        end: tail.end,
-        applied: state.applied,
-        counters: replayed.counters,
-        pending: replayed.pending,
-        is_read_only: !is_writable,
-    };
-    let has_thread = options.checkpoints == Checkpoints::Background;
-    let bounds = Bounds {
-        begin_changes: options.begin_changes,
-        begin_bytes: options.begin_bytes,
-        begin_after: options.begin_after,
-        full_wait: if has_thread { options.full_wait } else { Duration::ZERO },
-    };
-    let pace = is_writable.then(|| Pace::new(disks.image, image.path().into()));
-    Store::start(Shared {
-        directory: directory.into(),
-        store: state.store,
-        reader,
-        image,
-        journal: Journal::new(log, start, bounds),
-        options,
-        turn: Mutex::new(pace),
-        was_torn: tail.is_torn,
-        _lock: lock,
-    })
+}
+
+/// The same, when it is known which state of the image was flushed.
+pub struct Recovered {
+    directory: PathBuf,
+    options: Options,
+    log: Log,
+    image: Image,
+    reader: Reader,
+    state: State,
+    /// To flush the image with; none for who only reads.
+    image_disk: Option<Box<dyn Disk>>,
+    lock: Option<Lock>,
+}
+
+impl Opened {
+    pub fn at(directory: &Path, options: Options) -> Result<Opened, StoreError> {
+        let path = log_path(directory)?;
+        let lock = Lock::take(&directory.join(LOCK), Hold::Alone)?;
+        let disks = Disks { log: open_disk(&path, true)?, image: open_disk(&directory.join(IMAGE), true)? };
+        Ok(Opened { directory: directory.into(), options, disks, lock: Some(lock), access: Access::Write })
+    }
+
+    /// Reads both heads, and decides which transaction of the image counts.
+    pub fn recover(self) -> Result<Recovered, StoreError> {
+        let Opened { directory, options, disks, lock, access } = self;
+        let log = Log::open(disks.log, &directory.join(LOG))?;
+        let image = Image::open(&directory.join(IMAGE), access, options.map_bytes, &log.label())?;
+        let reader = Reader::new(&image)?;
+        let state = image.state(&reader.lock())?;
+        let image_disk = (access == Access::Write).then_some(disks.image);
+        Ok(Recovered { directory, options, log, image, reader, state, image_disk, lock })
+    }
+}
+
+impl Recovered {
+    /// Reads what the log has and the image has not, and is open.
+    pub fn replay(self) -> Result<Store, StoreError> {
+        self.replay_until(None, &mut |_| {})
+    }
+
+    /// The same, and tells how many bytes of the log it has read. There may be more than was known to be flushed.
+    pub fn replay_telling(self, progress: &mut dyn FnMut(Progress)) -> Result<Store, StoreError> {
+        self.replay_until(None, progress)
+    }
+
+    fn replay_until(self, until: Option<u64>, progress: &mut dyn FnMut(Progress)) -> Result<Store, StoreError> {
+        let Recovered { directory, options, log, image, reader, state, image_disk, lock } = self;
+        let mut replayed = Replayed::after(&state);
+        let total = log.label().durable.saturating_sub(state.applied);
+        let visit = |header: &Header, payload: &[u8]| {
+            progress(Progress { stage: "log", done: header.end() - state.applied, total });
+            replayed.frame(&log, header, payload)
+        };
+        let tail = match until {
+            None => replay(&log, state.applied, state.number, visit)?,
+            Some(until) => replay_until(&log, state.applied, until, state.number, visit)?,
+        };
+        let start = Start {
+            end: tail.end,
+            applied: state.applied,
+            counters: replayed.counters,
+            pending: replayed.pending,
+            is_read_only: image_disk.is_none(),
+        };
+        let has_thread = options.checkpoints == Checkpoints::Background;
+        let bounds = Bounds {
+            begin_changes: options.begin_changes,
+            begin_bytes: options.begin_bytes,
+            begin_after: options.begin_after,
+            full_wait: if has_thread { options.full_wait } else { Duration::ZERO },
+        };
+        let pace = image_disk.map(|disk| Pace::new(disk, image.path().into()));
+        Store::start(Shared {
+            directory,
+            store: state.store,
+            reader,
+            image,
+            journal: Journal::new(log, start, bounds),
+            options,
+            turn: Mutex::new(pace),
+            was_torn: tail.is_torn,
+            is_beside: until.is_some(),
+            _lock: lock,
+        })
+    }
 }
 
 /// What the log adds to the image.

@@ -34,23 +34,34 @@ pub fn replay(
 ) -> Result<Tail, StoreError> {
     let label = log.label();
     let mut window = Window::new(log, start, start + log.capacity());
-    let (mut number, mut session) = (last_number, 0);
-    loop {
-        let position = window.position;
-        let Some(header) = window.frame(session, number)? else { break };
+    window.frames(last_number, |header, payload| {
         if header.session > label.session || header.end() > label.frontier {
-            return Err(damage(log, position, "it is newer than the head of the file"));
+            return Err(damage(log, header.position, "it is newer than the head of the file"));
         }
-        visit(&header, window.payload(&header))?;
-        (number, session) = (header.number, header.session);
-        window.advance(header.end());
-    }
+        visit(header, payload)
+    })?;
     let end = window.position;
     if end < label.durable {
         return Err(damage(log, end, "the log was flushed beyond it"));
     }
     let is_torn = look_behind(log, &label, end)?;
     Ok(Tail { end, is_torn })
+}
+
+/// The same up to a position that somebody else is known to have written, who goes on behind it.
+pub fn replay_until(
+    log: &Log,
+    start: u64,
+    until: u64,
+    last_number: u64,
+    visit: impl FnMut(&Header, &[u8]) -> Result<(), StoreError>,
+) -> Result<Tail, StoreError> {
+    let mut window = Window::new(log, start, until);
+    window.frames(last_number, visit)?;
+    match window.position == until {
+        true => Ok(Tail { end: until, is_torn: false }),
+        false => Err(damage(log, window.position, "the log was written beyond it")),
+    }
 }
 
 /// Whether whole frames stand behind the end; an error if one of them proves that the end is none.
@@ -98,6 +109,21 @@ impl<'l> Window<'l> {
 
     fn held(&self) -> &[u8] {
         &self.bytes[self.gone..]
+    }
+
+    /// Goes through all whole frames that follow each other.
+    fn frames(
+        &mut self,
+        last_number: u64,
+        mut visit: impl FnMut(&Header, &[u8]) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let (mut number, mut session) = (last_number, 0);
+        while let Some(header) = self.frame(session, number)? {
+            visit(&header, self.payload(&header))?;
+            (number, session) = (header.number, header.session);
+            self.advance(header.end());
+        }
+        Ok(())
     }
 
     /// The frame at the window's start, if it is whole and follows the one before.

@@ -32,7 +32,9 @@ pub(crate) struct Shared {
     pub turn: Mutex<Option<Pace>>,
     /// Frames at the end of the log were cut off on opening: they had never been acknowledged.
     pub was_torn: bool,
-    pub _lock: Lock,
+    /// Somebody else writes, and goes on doing so.
+    pub is_beside: bool,
+    pub _lock: Option<Lock>,
 }
 
 /// What a store is doing.
@@ -85,6 +87,21 @@ impl Store {
     /// Applies all that was committed before to the image.
     pub fn checkpoint(&self) -> Result<(), StoreError> {
         self.shared.checkpoint()
+    }
+
+    /// Makes the files hold still while `run` lets another process open them beside us: no checkpoint is made meanwhile.
+    /// It is told up to where the log is written; commits go on behind that.
+    pub fn hold_still<T>(&self, run: impl FnOnce(u64) -> T) -> T {
+        let _turn = self.shared.turn();
+        // After a failure there is still something to look at: what was written before.
+        let _ = self.shared.journal.flush();
+        let written = self.shared.journal.lock().written();
+        run(written)
+    }
+
+    /// Snapshots of processes that were killed beside us would keep their pages for ever.
+    pub fn forget_dead_readers(&self) -> Result<(), StoreError> {
+        Ok(self.shared.image.environment.forget_dead_readers()?)
     }
 
     pub fn directory(&self) -> &Path {

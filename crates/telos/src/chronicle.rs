@@ -1,10 +1,11 @@
 //! What the store can tell about an image, as the JSON that `telos log`, `show`, `status` and `image` read.
 
+use crate::examination::Examination;
 use keeper::protocol::{Answer, ChangeLine, CommitLine, CommitPage, FailureKind, Outcome, Shown};
 use object::change::{Change, Datum, Field, Operation};
 use serde_json::{Value, json};
 use std::path::Path;
-use store::{Commit, Store};
+use store::{Commit, Progress, Store};
 
 /// Commits that one request tells at most.
 const LINES_MAX: u64 = 10_000;
@@ -112,9 +113,16 @@ pub fn info(store: &Store) -> String {
     Value::Object(facts).to_string()
 }
 
-/// What is wrong with the image.
-pub fn check(store: &Store) -> Result<String, String> {
-    let report = store.check(&mut |_| {}).map_err(|error| error.to_string())?;
+/// What is wrong with the image, as another process finds it beside us: what is broken may end whoever reads it.
+pub fn check(store: &Store, progress: &mut dyn FnMut(Progress)) -> Result<String, String> {
+    let directory = store.directory();
+    let begun = store.hold_still(|until| {
+        let mut examination = Examination::start(directory, Some(until))?;
+        examination.opened();
+        Ok::<_, String>(examination)
+    });
+    let report = begun?.finish(directory, progress)?;
+    store.forget_dead_readers().map_err(|error| error.to_string())?;
     serde_json::to_string(&report.findings).map_err(|error| error.to_string())
 }
 

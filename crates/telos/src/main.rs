@@ -1,14 +1,19 @@
 //! The telos command: arguments, configuration and wiring; nothing else.
 
+mod alarm;
 mod answer;
+mod cambrian;
 mod chronicle;
 mod command;
 mod documentation;
+mod examination;
 mod habit;
 mod highlight;
 mod hint;
+mod holder;
 mod host;
 mod options;
+mod progress;
 mod report;
 mod resident;
 mod session;

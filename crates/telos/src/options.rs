@@ -85,8 +85,13 @@ impl ImageDirectory {
 const IMAGE_VARIABLE: &str = "TELOS_IMAGE";
 
 /// Whether an image lies there or is up there.
-fn is_image(directory: &Path) -> bool {
-    ["telos.img", "telos.wal", keeper::SOCKET].iter().any(|name| directory.join(name).exists())
+pub fn is_image(directory: &Path) -> bool {
+    has_files(directory) || directory.join(keeper::SOCKET).exists()
+}
+
+/// Whether an image lies there.
+pub fn has_files(directory: &Path) -> bool {
+    [store::IMAGE, store::LOG].iter().any(|name| directory.join(name).exists())
 }
 
 /// When to use colours.

@@ -2,22 +2,25 @@
 //! answer.
 
 use crate::answer::failure_of;
+use crate::cambrian::{self, Conditions, Step, Woken};
 use crate::chronicle;
 use crate::command::{Snapshot, described, help_text};
 use crate::host::{Sink, StandardOutput};
 use crate::options::MachineOptions;
-use crate::session::{self, Session, equipped};
-use image::{Cause, Embedder, Image, ImageError};
+use crate::report;
+use crate::session::{self, Session};
+use image::{Cause, Image, ImageError};
 use keeper::protocol::{Answer, Command, Durability, Failure, FailureKind, Form, Outcome, Request, Shown};
 use keeper::{Begun, Living, Wait, Watch};
 use language::{Interrupt, Limits, Value, Vm};
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use store::{Store, Ticket};
+use store::{Progress, Store, Ticket};
 
 /// Without a limit fuel is still counted: nothing ever uses so much.
 const ENDLESS: u64 = 1 << 62;
@@ -25,22 +28,6 @@ const ENDLESS: u64 = 1 << 62;
 const TURN_FUEL: u64 = 10_000_000;
 /// Of an expression, the history keeps so much as the cause of its commit.
 const CAUSE_CHARACTERS: usize = 200;
-
-/// Makes the machines of an image, with what the options grant.
-struct Maker {
-    options: MachineOptions,
-    output: StandardOutput,
-}
-
-impl Embedder for Maker {
-    fn newborn(&self) -> Vm {
-        equipped(&self.options, &self.output, Vm::new)
-    }
-
-    fn bare(&self) -> Vm {
-        equipped(&self.options, &self.output, Vm::bare)
-    }
-}
 
 pub struct Resident {
     image: Image,
@@ -54,7 +41,12 @@ pub struct Resident {
 /// What other threads see of it.
 struct Glance {
     interrupt: Mutex<Interrupt>,
-    store: Arc<Store>,
+    /// Not kept open by whoever looks.
+    store: Weak<Store>,
+    /// How far a check is that is under way.
+    checking: Mutex<Option<Progress>>,
+    /// How it woke up.
+    waking: [(&'static str, serde_json::Value); 2],
     requests: AtomicU64,
     turns: AtomicU64,
     memory_bytes: AtomicU64,
@@ -63,6 +55,16 @@ struct Glance {
 impl Glance {
     fn current(&self) -> Interrupt {
         self.interrupt.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set_checking(&self, progress: Option<Progress>) {
+        *self.checking.lock().unwrap_or_else(PoisonError::into_inner) = progress;
+    }
+
+    fn check(&self, store: &Store) -> Result<String, String> {
+        let found = chronicle::check(store, &mut |progress| self.set_checking(Some(progress)));
+        self.set_checking(None);
+        found
     }
 }
 
@@ -82,34 +84,37 @@ impl Watch for Glance {
             ("turns", count(&self.turns)),
             ("memory_bytes", count(&self.memory_bytes)),
         ];
-        rows.extend(chronicle::store_facts(&self.store));
+        rows.extend(self.waking.clone());
+        let checking = *self.checking.lock().unwrap_or_else(PoisonError::into_inner);
+        rows.extend(checking.map(|Progress { stage, done, total }| {
+            ("checking", json!({ "stage": stage, "done": done, "total": total }))
+        }));
+        rows.extend(self.store.upgrade().iter().flat_map(|store| chronicle::store_facts(store)));
         rows.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
     }
 }
 
 impl Resident {
-    /// Opens the image of a directory, or makes one where there is none.
+    /// Wakes the image of a directory up, or makes one where there is none.
     pub fn open(directory: &Path, options: &MachineOptions, cache_bytes: Option<u64>) -> Result<Resident, String> {
+        let output = StandardOutput::new(Sink::Captured);
+        let conditions = Conditions { directory, machine: options, cache_bytes, output: &output };
+        let Woken { image, midwife, steps, failure } = cambrian::wake(&conditions)?;
+        // Nobody asked for what `awake` prints; standard output begins with the line that says that it is up.
+        let _ = std::io::stderr().write_all(output.take_captured().as_bytes());
+        if let Some(failure) = &failure {
+            report::say(&format!("warning: the image is up, but Telos could not wake up: {failure}"));
+        }
         // The keeper looks at the clock.
         let options = MachineOptions { timeout: None, ..options.clone() };
-        let output = StandardOutput::new(Sink::Captured);
-        let maker = Box::new(Maker { options: options.clone(), output: output.clone() });
-        let mut image_options = image::Options::default();
-        if let Some(bytes) = cache_bytes {
-            image_options.cache_bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-        }
-        let has_image = directory.join(store::LOG).exists() || directory.join(store::IMAGE).exists();
-        let image = match has_image {
-            true => Image::open(directory, &image_options, maker),
-            false => Image::create(directory, &image_options, maker),
-        };
-        let image = image.map_err(|error| error.to_string())?;
-        let mut session = Session::around(equipped(&options, &output, Vm::bare), &options, output.clone());
+        let mut session = Session::around(midwife, &options, output.clone());
         output.stops(image.vm().interrupt());
         session.keep_stops();
         let watch = Arc::new(Glance {
             interrupt: Mutex::new(image.vm().interrupt()),
-            store: image.store().clone(),
+            store: Arc::downgrade(image.store()),
+            checking: Mutex::new(None),
+            waking: waking_facts(&steps, failure.as_deref()),
             requests: AtomicU64::new(0),
             turns: AtomicU64::new(0),
             memory_bytes: AtomicU64::new(0),
@@ -196,6 +201,16 @@ impl Resident {
     }
 }
 
+/// What `telos status` says about the waking.
+fn waking_facts(steps: &[Step], failure: Option<&str>) -> [(&'static str, serde_json::Value); 2] {
+    let told = steps.iter().map(|step| {
+        let detail = if step.told.is_empty() { String::new() } else { format!(" ({})", step.told) };
+        let words = format!("{:.1} ms{detail}", step.took.as_secs_f64() * 1e3);
+        (step.name.to_string(), json!(words))
+    });
+    [("waking", serde_json::Value::Object(told.collect())), ("awake", json!(failure.unwrap_or("yes")))]
+}
+
 fn cause_of(request: &Request, what: &str) -> Cause {
     let durability = match request.durability {
         Durability::Flush => store::Durability::Flush,
@@ -239,7 +254,10 @@ impl Living for Resident {
             Command::Show(number) => told(chronicle::show(&store, *number)),
             Command::Revert(number) => self.revert(*number, request),
             Command::Info => told(Ok(chronicle::info(&store))),
-            Command::Check => return Begun::Apart(Box::new(move || chronicle::answer(chronicle::check(&store)))),
+            Command::Check => {
+                let watch = self.watch.clone();
+                return Begun::Apart(Box::new(move || chronicle::answer(watch.check(&store))));
+            }
             Command::Backup(into) => {
                 let into = into.clone();
                 return Begun::Apart(Box::new(move || chronicle::answer(chronicle::backup(&store, &into))));
@@ -268,7 +286,7 @@ impl Living for Resident {
         let _ = self.transact(&cause, |session| session.evaluate("Scheduler turn", "turn"));
         // Nobody waits for what a turn prints: whoever looks after the keeper reads it.
         let output = self.session.output.take_captured();
-        let _ = std::io::Write::write_all(&mut std::io::stdout(), output.as_bytes());
+        let _ = std::io::stdout().write_all(output.as_bytes());
         self.next_turn()
     }
 
@@ -277,8 +295,9 @@ impl Living for Resident {
     }
 
     fn close(self) -> Result<(), String> {
-        let Resident { image, mut session, watch, .. } = self;
-        session.finish().map_err(|_| "what programs wrote to files could not be written".to_string())?;
+        let Resident { mut image, mut session, watch, .. } = self;
+        lend(&mut session, image.vm_mut(), Session::finish)
+            .map_err(|_| "what programs wrote to files could not be written".to_string())?;
         drop(watch);
         image.close().map_err(|error| error.to_string())
     }

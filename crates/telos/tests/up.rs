@@ -110,7 +110,8 @@ fn a_dialogue_attaches_to_an_image_that_is_up() {
     assert_eq!(telos_in(&up.directory, &["repl"], "tea\n").ok(), "==> 5\n");
     assert_eq!(telos_in(&up.directory, &["send", "tea"], "").ok(), "5\n");
     up.stop();
-    assert!(up.run(&["repl"], "1\n").errors.contains("no image is up"));
+    let nowhere = telos(&["repl", "--image", up.directory.join("nowhere").to_str().unwrap()]);
+    assert!(nowhere.code == Some(1) && nowhere.errors.contains("no image is up"), "{nowhere:?}");
 }
 
 #[test]

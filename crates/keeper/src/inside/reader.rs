@@ -9,8 +9,9 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long the machine may take to end after the keeper has gone.
-const GRACE: Duration = Duration::from_secs(10);
+/// How long the machine may take to end after the keeper has gone. Nobody waits for an answer then, and another keeper may
+/// wait for the files; what was acknowledged is in the log.
+const GRACE: Duration = Duration::from_millis(500);
 
 pub fn start(pair: UnixStream, desk: Arc<Desk>, answers: Sender, exit: fn(i32)) -> Result<(), KeeperError> {
     let read = move || {
@@ -20,7 +21,8 @@ pub fn start(pair: UnixStream, desk: Arc<Desk>, answers: Sender, exit: fn(i32)) 
             exit(i32::from(!is_told));
         } else if !is_told {
             desk.stop(true);
-            // The machine may be inside a primitive that looks up from nothing, and nobody is left to kill it.
+            // The machine may be inside a primitive that looks up from nothing, or a commit of millions of objects, and
+            // nobody is left to kill it.
             std::thread::sleep(GRACE);
             exit(1);
         }

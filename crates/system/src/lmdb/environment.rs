@@ -139,7 +139,7 @@ impl Environment {
     }
 
     /// Snapshots of processes that were killed would keep their pages for ever.
-    fn forget_dead_readers(&self) -> Result<(), SystemError> {
+    pub fn forget_dead_readers(&self) -> Result<(), SystemError> {
         let mut dead = 0;
         // SAFETY: the environment is open, and the number is written by the call.
         self.check("open", unsafe { sys::mdb_reader_check(self.pointer, &mut dead) })

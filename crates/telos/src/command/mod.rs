@@ -1,5 +1,6 @@
 //! The commands, one file each, and what they have in common.
 
+mod check;
 mod completions;
 mod demo;
 mod eval;
@@ -16,6 +17,7 @@ mod up;
 pub use json::described;
 pub use repl::{Snapshot, help_text};
 pub use send::RequestOptions;
+pub use up::NAME as IMAGE_PROCESS;
 
 use crate::habit;
 use crate::options::{Color, ImageDirectory};
@@ -77,6 +79,7 @@ enum Command {
     Completions(completions::Completions),
     Demo(demo::Demo),
     ImageProcess(up::ImageProcess),
+    ImageCheck(check::ImageCheck),
 }
 
 impl Cli {
@@ -96,6 +99,7 @@ impl Cli {
             Command::Completions(command) => command.run(),
             Command::Demo(command) => command.run(self.color),
             Command::ImageProcess(command) => command.run_quietly(self.color),
+            Command::ImageCheck(command) => command.run(),
         }
     }
 }

@@ -29,6 +29,7 @@ const ENVIRONMENT: &[&str] = &["PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_AL
 /// Runs in the foreground until SIGTERM or Ctrl-C. Requests come through a socket in the image's directory that only
 /// you and root may use; each is a transaction. Limits hold for each request; a client may ask for less. A directory
 /// that is named is made if there is none; without a name it is $TELOS_IMAGE, or this one if there is an image in it.
+/// Each time it wakes up, the object Telos in its Lobby receives awake; if that fails, it is up all the same.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Up {
@@ -111,6 +112,7 @@ impl ImageOptions {
         option("fuel", machine.fuel.map(|fuel| fuel.to_string()));
         option("memory", machine.memory.map(|memory| memory.to_string()));
         option("depth", machine.depth.map(|depth| depth.to_string()));
+        option("timeout", machine.timeout.map(|timeout| format!("{}ms", timeout.as_secs_f64() * 1e3)));
         option("cache", self.cache.map(|cache| cache.to_string()));
         for denied in &machine.deny {
             let value = clap::ValueEnum::to_possible_value(denied);
@@ -125,7 +127,7 @@ impl ImageOptions {
 }
 
 /// What the image process is called on the command line.
-const NAME: &str = "image-process";
+pub const NAME: &str = "image-process";
 
 /// The process that holds the image; `telos up` starts it
 #[derive(Args, Debug)]

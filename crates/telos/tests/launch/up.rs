@@ -49,6 +49,13 @@ impl Up {
         Up { directory: directory.into(), child, image_pid, is_ended: false, _temporary: None }
     }
 
+    /// Starts it once more, after it has ended, in the same directory.
+    pub fn start_again(&mut self, arguments: &[&str]) {
+        let mut again = Up::start_in(&self.directory, arguments);
+        again._temporary = self._temporary.take();
+        *self = again;
+    }
+
     pub fn pid(&self) -> u32 {
         self.child.id()
     }

@@ -1,66 +1,63 @@
-//! A dialogue with an image that is up: each input is a request. What was typed is kept here, for reports; all else is
-//! the image's.
+//! A dialogue with an image: each input is a request, to the keeper if the image is up, else to the image itself, which
+//! this process has opened for as long as it lasts. What was typed is kept here, for reports; all else is the image's.
 
+use super::line::{Opened, Remote};
 use super::{Partner, Snapshot, answer_line, asked_words};
 use crate::answer::{exit_code_of, render};
 use crate::command::RequestOptions;
-use crate::options::{Color, MachineOptions};
+use crate::options::{Color, MachineOptions, has_files};
 use crate::report;
+use keeper::KeeperError;
 use keeper::protocol::{Answer, Command, FailureKind, Form, Outcome, Request, Shown};
-use keeper::{Client, KeeperError};
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-/// No request has this id.
-const NONE: u64 = 0;
+/// Where requests go.
+pub trait Line {
+    fn ask(&mut self, request: &Request) -> Result<Answer, KeeperError>;
+    /// Version and directory.
+    fn greeting(&self) -> (String, String);
+    /// Nothing more is asked.
+    fn close(self: Box<Self>) -> Result<(), String>;
+}
 
 pub struct Attached {
-    client: Client,
+    line: Box<dyn Line>,
     options: RequestOptions,
     color: Color,
     count: usize,
-    /// The request that is under way, for Ctrl-C.
-    current: Arc<AtomicU64>,
     /// The exit code of the last input that failed.
     pub failed: Option<u8>,
 }
 
 impl Attached {
     pub fn connect(directory: &Path, machine: &MachineOptions, color: Color) -> anyhow::Result<Attached> {
-        let is_confining = machine.no_host || !machine.deny.is_empty() || machine.depth.is_some();
-        anyhow::ensure!(
-            !is_confining,
-            "--no-host, --deny and --depth are for the whole image: give them to `telos up`"
-        );
-        let client = Client::connect(directory, concat!("telos repl ", env!("CARGO_PKG_VERSION")))?;
+        let line: Box<dyn Line> = match Remote::connect(directory) {
+            Ok(remote) => {
+                let is_confining = machine.no_host || !machine.deny.is_empty() || machine.depth.is_some();
+                anyhow::ensure!(
+                    !is_confining,
+                    "--no-host, --deny and --depth are for the whole image: give them to `telos up`"
+                );
+                Box::new(remote)
+            }
+            Err(KeeperError::NotUp(_)) if has_files(directory) => Box::new(Opened::open(directory, machine)?),
+            Err(error) => return Err(error.into()),
+        };
         let (fuel, memory, timeout) = (machine.fuel, machine.memory, machine.timeout);
         let options = RequestOptions { fuel, memory, timeout, ..RequestOptions::default() };
-        let current = Arc::new(AtomicU64::new(NONE));
-        let (canceller, under_way) = (client.canceller()?, current.clone());
-        // Without a handler Ctrl-C leaves the dialogue, which stops the request as well.
-        let _ = ctrlc::set_handler(move || {
-            let id = under_way.load(Ordering::SeqCst);
-            if id != NONE {
-                let _ = canceller.cancel(id);
-            }
-        });
-        Ok(Attached { client, options, color, count: 0, current, failed: None })
+        Ok(Attached { line, options, color, count: 0, failed: None })
     }
 
-    fn ask(&mut self, request: &Request) -> Result<Answer, KeeperError> {
-        let id = self.client.post(request)?;
-        self.current.store(id, Ordering::SeqCst);
-        let answer = self.client.flush().and_then(|()| self.client.wait(id));
-        self.current.store(NONE, Ordering::SeqCst);
-        answer
+    /// Ends the dialogue; an image that was opened for it is closed.
+    pub fn close(self) -> anyhow::Result<()> {
+        self.line.close().map_err(anyhow::Error::msg)
     }
 
     /// The text that a command is answered with.
     fn text(&mut self, command: Command) -> Result<String, KeeperError> {
-        match self.ask(&Request::new(command))?.outcome {
+        match self.line.ask(&Request::new(command))?.outcome {
             Outcome::Value(Shown { text, .. }) => Ok(text),
             Outcome::Failure(failure) => Err(KeeperError::Refused(failure.message)),
         }
@@ -91,8 +88,8 @@ impl Partner for Attached {
     type End = anyhow::Result<u8>;
 
     fn greeting(&self) -> String {
-        let welcome = self.client.welcome();
-        format!("telos {}, the image in {}. Type help for help, exit to leave.", welcome.telos, welcome.directory)
+        let (version, directory) = self.line.greeting();
+        format!("telos {version}, the image in {directory}. Type help for help, exit to leave.")
     }
 
     fn snapshot(&mut self) -> Snapshot {
@@ -118,7 +115,7 @@ impl Partner for Attached {
         }
         self.count += 1;
         let label = format!("input {}", self.count);
-        match self.ask(&self.options.request(input, &label, Form::Shown)) {
+        match self.line.ask(&self.options.request(input, &label, Form::Shown)) {
             Ok(answer) => self.show(&answer, (&label, input)),
             Err(error) => ControlFlow::Break(Err(error.into())),
         }

@@ -1,10 +1,11 @@
-//! `telos repl`: a dialogue, with a machine of its own or with an image that is up. Owns how lines become inputs.
+//! `telos repl`: a dialogue, with a machine of its own or with an image. Owns how lines become inputs.
 
 mod attached;
 mod completion;
 mod dialogue;
 mod editor;
 mod help;
+mod line;
 
 pub use completion::Snapshot;
 
@@ -31,7 +32,7 @@ Examples:
 /// Type `help` for help and `exit` to leave. The value of each input is shown, text in quotes. Limits hold for each
 /// input anew. When standard input is no terminal, lines are read from it without a prompt; the exit code is that of
 /// the last input that failed, if one did. With an image, named by --image or $TELOS_IMAGE or lying in this directory,
-/// each input is a transaction in it.
+/// each input is a transaction in it; if it is not up, it is opened for as long as the dialogue lasts.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Repl {
@@ -47,8 +48,11 @@ impl Repl {
         let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
         if let Some(directory) = self.directory.meant() {
             let mut attached = Attached::connect(&directory, &self.machine, color)?;
-            let code = converse(&mut attached, color, is_terminal)??;
-            return Ok(ExitCode::from(if is_terminal { code } else { attached.failed.unwrap_or(code) }));
+            let ended = converse(&mut attached, color, is_terminal);
+            let failed = attached.failed;
+            attached.close()?;
+            let code = ended??;
+            return Ok(ExitCode::from(if is_terminal { code } else { failed.unwrap_or(code) }));
         }
         let mut dialogue = Dialogue::new(&self.machine, color);
         let result = converse(&mut dialogue, color, is_terminal)?;

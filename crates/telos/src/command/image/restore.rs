@@ -1,0 +1,157 @@
+//! `telos image restore`: a backup becomes an image again. It is copied beside its place, looked at, flushed, and only then
+//! gets its name: whatever happens meanwhile, there is a whole image under that name or none.
+
+use super::{examined, print};
+use crate::options::is_image;
+use crate::progress::Bar;
+use crate::session::exit_code;
+use anyhow::{Context, ensure};
+use clap::Args;
+use serde_json::json;
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use system::file::{Hold, Lock, flush_directory};
+
+const PIECE_BYTES: usize = 1 << 20;
+/// What an image is made of. The log comes last, as without one there is no image.
+const FILES: [&str; 2] = [store::IMAGE, store::LOG];
+
+/// Make an image of a backup, in a directory that has none
+///
+/// The backup is copied and the copy is checked before it gets its name. The backup stays as it is.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  telos image restore garden-monday garden\n  telos up garden")]
+pub struct Restore {
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
+
+    /// What `telos image backup` has made
+    #[arg(value_name = "BACKUP", value_hint = clap::ValueHint::DirPath)]
+    backup: PathBuf,
+
+    /// Where the image is to be: a directory that does not exist yet, or is empty
+    #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    directory: PathBuf,
+}
+
+/// A directory that is removed again unless it is given its name.
+struct Unnamed(Option<PathBuf>);
+
+impl Drop for Unnamed {
+    fn drop(&mut self) {
+        if let Some(path) = self.0.take() {
+            // What stays behind is nobody's image: it has no name that anybody opens.
+            let _ = std::fs::remove_dir_all(path);
+        }
+    }
+}
+
+impl Restore {
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        let target = std::path::absolute(&self.directory).context("cannot find this directory")?;
+        check_target(&target)?;
+        check_backup(&self.backup)?;
+        let parent = target.parent().context("an image needs a directory of its own")?;
+        std::fs::create_dir_all(parent).with_context(|| format!("cannot make {}", parent.display()))?;
+        let copy = parent.join(unfinished_name(&target)?);
+        std::fs::create_dir(&copy).with_context(|| format!("cannot make {}", copy.display()))?;
+        let mut unnamed = Unnamed(Some(copy.clone()));
+        let bytes = copy_files(&self.backup, &copy)?;
+        let report = examined(&copy)?;
+        if !report.is_clean() {
+            print(&(report.findings.join("\n") + "\n"))?;
+            crate::report::say(&format!("error: {} is damaged; nothing was restored", self.backup.display()));
+            return Ok(ExitCode::from(exit_code::EXCEPTION));
+        }
+        remove_traces(&copy)?;
+        flush_directory(&copy)?;
+        std::fs::rename(&copy, &target).with_context(|| format!("cannot make {}", target.display()))?;
+        unnamed.0 = None;
+        flush_directory(parent)?;
+        let (directory, objects) = (self.directory.display(), report.objects);
+        let commits = report.commits + report.frames;
+        print(&match self.json {
+            true => {
+                json!({ "directory": target, "objects": objects, "commits": commits, "bytes": bytes }).to_string()
+                    + "\n"
+            }
+            false => format!(
+                "{directory} has the image again: {commits} commits, {bytes} bytes, and nothing is wrong; \
+                 `telos up {directory}` wakes it up\n"
+            ),
+        })
+    }
+}
+
+fn check_target(target: &Path) -> anyhow::Result<()> {
+    let shown = target.display();
+    ensure!(!is_image(target), "{shown} has an image already; restore into another directory, or move that one away");
+    match std::fs::read_dir(target) {
+        Ok(mut entries) => ensure!(entries.next().is_none(), "{shown} is not empty; restore into a new directory"),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error).with_context(|| format!("cannot restore into {shown}")),
+    }
+    Ok(())
+}
+
+fn check_backup(backup: &Path) -> anyhow::Result<()> {
+    for name in FILES {
+        ensure!(backup.join(name).is_file(), "{} is no backup: it has no {name}", backup.display());
+    }
+    Ok(())
+}
+
+fn unfinished_name(target: &Path) -> anyhow::Result<String> {
+    let name = target.file_name().context("an image needs a directory with a name")?.to_string_lossy();
+    Ok(format!(".{name}.restoring-{}", std::process::id()))
+}
+
+/// Copies and flushes; says how many bytes that were.
+fn copy_files(from: &Path, to: &Path) -> anyhow::Result<u64> {
+    // Nobody shall write it meanwhile. A medium that nobody can write to needs no lock, and has no place for one.
+    let lock = Lock::take(&from.join(store::LOCK), Hold::Shared);
+    if let Err(error @ system::SystemError::Locked { .. }) = lock {
+        return Err(error).context("the backup is in use; `telos image backup` copies an image that is up");
+    }
+    let length = |name: &&str| std::fs::metadata(from.join(name)).map_or(0, |metadata| metadata.len());
+    let total: u64 = FILES.iter().map(length).sum();
+    let (bar, mut done) = (Bar::of_bytes(), 0);
+    for name in FILES {
+        let copied = copy_file(&from.join(name), &to.join(name), |bytes| {
+            done += bytes;
+            bar.tell("copying", done, total);
+        });
+        copied.with_context(|| format!("cannot copy {} to {}", from.join(name).display(), to.display()))?;
+    }
+    bar.end();
+    Ok(done)
+}
+
+fn copy_file(from: &Path, to: &Path, mut tell: impl FnMut(u64)) -> std::io::Result<()> {
+    let mut source = File::open(from)?;
+    let mut target = OpenOptions::new().write(true).create_new(true).mode(0o600).open(to)?;
+    let mut piece = vec![0; PIECE_BYTES];
+    loop {
+        let read = source.read(&mut piece)?;
+        if read == 0 {
+            return target.sync_all();
+        }
+        target.write_all(&piece[..read])?;
+        tell(read as u64);
+    }
+}
+
+/// Takes away what the check left beside the files.
+fn remove_traces(copy: &Path) -> anyhow::Result<()> {
+    for entry in std::fs::read_dir(copy)? {
+        let entry = entry?;
+        if !FILES.iter().any(|name| entry.file_name() == *name) {
+            std::fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
