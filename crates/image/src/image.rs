@@ -128,12 +128,15 @@ impl Image {
     }
 
     /// Who nil, true and false are, which must be known before anything refers to them.
-    fn constants(&self, root: ObjectId) -> Result<Vec<ObjectId>, ImageError> {
-        let root = self.store.read(root)?.ok_or(ImageError::Unborn)?;
+    fn constants(&self, root_id: ObjectId) -> Result<Vec<ObjectId>, ImageError> {
+        let root = self.store.read(root_id)?.ok_or(ImageError::Unborn)?;
         let constants = root.slots.iter().find(|(name, _)| name.as_bytes() == b"constants");
         let Some((_, object::change::Datum::Object(id))) = constants else { return Err(ImageError::Unborn) };
-        let constants = self.store.read(*id)?.filter(|constants| constants.protos.len() == 3);
-        Ok(constants.ok_or(ImageError::Unborn)?.protos)
+        let constants = self.store.read(*id)?.ok_or(ImageError::Unborn)?.protos;
+        match constants[..] {
+            [nil, yes, no] if nil != yes && nil != no && yes != no && !constants.contains(&root_id) => Ok(constants),
+            _ => Err(ImageError::Unborn),
+        }
     }
 
     /// Does something to the machine, and commits what came of it, or takes it back. The commit is visible at once;
@@ -166,9 +169,9 @@ impl Image {
                 return Err(ImageError::Panicked(panic_text(&*panic)));
             }
         };
-        if let Err(error) = self.check_loads() {
+        if self.vm.heap().has_failed() {
             self.take_back();
-            return Err(error);
+            self.check_loads()?;
         }
         let ticket = self.commit(cause)?;
         Ok(Ok((value, ticket)))
@@ -197,8 +200,8 @@ impl Image {
         self.vm.open_level();
     }
 
-    fn check_loads(&self) -> Result<(), ImageError> {
-        self.vm.heap().take_failure().map_or(Ok(()), |failure| Err(ImageError::Damaged(failure)))
+    fn check_loads(&mut self) -> Result<(), ImageError> {
+        self.vm.take_load_failure().map_or(Ok(()), |failure| Err(ImageError::Damaged(failure)))
     }
 
     fn commit(&mut self, cause: &Cause) -> Result<Option<Ticket>, ImageError> {
