@@ -64,16 +64,6 @@ fn objects_that_activate_each_other_use_up_the_fuel_and_not_the_stack() {
     assert!(matches!(halt(&mut vm, source), Halt::Fuel { .. }));
 }
 
-/// The story: a coroutine that became something else lost its stack when it was left, and nobody could go on.
-#[test]
-fn a_coroutine_that_became_something_else_is_told() {
-    let mut vm = vm();
-    let source = "Coroutine currentCoroutine become(list(1)); try(coroDo(1)) error";
-    assert!(text(&mut vm, source).contains("has become something else"));
-    let source = "main := Coroutine currentCoroutine; coroDo(main become(list(1)); 7); 8";
-    let _ = vm.evaluate(source, "test");
-}
-
 // ---- coroutines
 
 #[test]

@@ -95,6 +95,9 @@ impl Template {
             let mut told = String::new();
             for _ in 0..1 + random.below(VICTIMS) {
                 let object = self.any(random);
+                if victims.contains(&object) {
+                    continue;
+                }
                 let Some(creation) = store.read(object).expect("it is whole") else { continue };
                 victims.push(object);
                 let mut mutator = Mutator { random, template: self, object };
