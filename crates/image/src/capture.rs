@@ -7,7 +7,7 @@
 use crate::form::{Flags, kind_number, symbol_text};
 use crate::identity::Identities;
 use object::change::{ActorId, Body, ChangeId, Creation, Datum, Field, ObjectId, Operation, Run, Text};
-use object::{Data, Handle, Heap, Symbol, Value, flag};
+use object::{Data, Handle, Heap, Kind, Symbol, Value, flag};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -17,6 +17,8 @@ pub trait Language {
     fn primitive_index(&self, name: &str) -> u32;
     /// What `Foreign::save` made of foreign data, as data again.
     fn restore(&self, name: &str, values: &[Value]) -> Result<Data, String>;
+    /// Whether an object of this kind may hold this. Must load nothing.
+    fn check(&self, heap: &Heap, kind: Kind, data: &Data) -> Result<(), String>;
 }
 
 impl<L: Language + ?Sized> Language for std::rc::Rc<L> {
@@ -30,6 +32,10 @@ impl<L: Language + ?Sized> Language for std::rc::Rc<L> {
 
     fn restore(&self, name: &str, values: &[Value]) -> Result<Data, String> {
         (**self).restore(name, values)
+    }
+
+    fn check(&self, heap: &Heap, kind: Kind, data: &Data) -> Result<(), String> {
+        (**self).check(heap, kind, data)
     }
 }
 

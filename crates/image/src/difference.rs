@@ -3,6 +3,7 @@
 
 use crate::capture::Capture;
 use crate::form::Flags;
+use crate::matching::{self, Gap};
 use object::change::{Datum, Field, Line, Operation, Run};
 use object::sequence::Sequence;
 use object::{Before, Data, Entry, Map, Object, Replaced, Splice, Symbol, Value, flag};
@@ -134,11 +135,16 @@ impl Difference<'_, '_> {
         }
     }
 
-    /// One deletion and one insertion where they differ; one by one where items were only replaced.
+    /// What stays is left where it is, as far as that is cheap to find; else one deletion and one insertion, or one by one
+    /// where items were only replaced.
     fn items(&mut self, old: &[Value], new: &[Value]) {
         let (prefix, suffix) = common_ends(old, new);
         let (old, new) = (&old[prefix..old.len() - suffix], &new[prefix..new.len() - suffix]);
-        if old.len() == new.len() {
+        if !old.is_empty() && !new.is_empty() && old.len() * new.len() <= matching::COMPARISONS_MAX {
+            for Gap { index, removed, inserted } in matching::gaps(old, new) {
+                self.replace(prefix + index, removed, inserted);
+            }
+        } else if old.len() == new.len() {
             for (index, (old, &new)) in old.iter().zip(new).enumerate() {
                 if *old != new {
                     let value = self.capture.datum(new);
@@ -149,6 +155,17 @@ impl Difference<'_, '_> {
             let run = Run::Items(self.capture.items(new));
             self.splice(Line::Items, prefix, old.len(), run);
         }
+    }
+
+    /// Other items in the place of so many: one by one as far as both go.
+    fn replace(&mut self, index: usize, removed: usize, inserted: &[Value]) {
+        let (replaced, more) = inserted.split_at(removed.min(inserted.len()));
+        for (offset, &value) in replaced.iter().enumerate() {
+            let value = self.capture.datum(value);
+            self.operations.push(Operation::Set { index: (index + offset) as u64, value });
+        }
+        let run = Run::Items(self.capture.items(more));
+        self.splice(Line::Items, index + replaced.len(), removed - replaced.len(), run);
     }
 
     /// What an edit put in may have moved since, or be gone: its place now follows from the edits after it.

@@ -18,4 +18,6 @@ pub enum ImageError {
     Unborn,
     #[error("commit {0} is not in the history")]
     NoCommit(u64),
+    #[error("the commit cannot be taken back: {0}")]
+    NotReverted(String),
 }

@@ -159,9 +159,9 @@ impl Image {
                 return Err(ImageError::Panicked(panic_text(&*panic)));
             }
         };
-        if let Err(error) = self.check_loads() {
+        if self.vm.heap().has_failed() {
             self.take_back();
-            return Err(error);
+            self.check_loads()?;
         }
         let ticket = self.commit(cause)?;
         Ok(Ok((value, ticket)))
@@ -190,8 +190,8 @@ impl Image {
         self.vm.open_level();
     }
 
-    fn check_loads(&self) -> Result<(), ImageError> {
-        check_loads(&self.vm)
+    fn check_loads(&mut self) -> Result<(), ImageError> {
+        check_loads(&mut self.vm)
     }
 
     fn commit(&mut self, cause: &Cause) -> Result<Option<Ticket>, ImageError> {
@@ -264,22 +264,25 @@ fn woken(store: &Arc<Store>, io: &Rc<Io>, machine: Vm) -> Result<(Vm, Rc<Identit
         heap.hollow_out(handle);
     }
     let root = identities.handle_or_mint(root_id, &heap);
-    let vm = machine.onto(heap, root).ok_or(ImageError::Unborn)?;
-    check_loads(&vm)?;
+    let mut vm = machine.onto(heap, root).ok_or(ImageError::Unborn)?;
+    check_loads(&mut vm)?;
     Ok((vm, identities))
 }
 
 /// Who nil, true and false are, which must be known before anything refers to them.
-fn constants(store: &Store, root: ObjectId) -> Result<Vec<ObjectId>, ImageError> {
-    let root = store.read(root)?.ok_or(ImageError::Unborn)?;
+fn constants(store: &Store, root_id: ObjectId) -> Result<Vec<ObjectId>, ImageError> {
+    let root = store.read(root_id)?.ok_or(ImageError::Unborn)?;
     let constants = root.slots.iter().find(|(name, _)| name.as_bytes() == b"constants");
     let Some((_, object::change::Datum::Object(id))) = constants else { return Err(ImageError::Unborn) };
-    let constants = store.read(*id)?.filter(|constants| constants.protos.len() == 3);
-    Ok(constants.ok_or(ImageError::Unborn)?.protos)
+    let constants = store.read(*id)?.ok_or(ImageError::Unborn)?.protos;
+    match constants[..] {
+        [nil, yes, no] if nil != yes && nil != no && yes != no && !constants.contains(&root_id) => Ok(constants),
+        _ => Err(ImageError::Unborn),
+    }
 }
 
-fn check_loads(vm: &Vm) -> Result<(), ImageError> {
-    vm.heap().take_failure().map_or(Ok(()), |failure| Err(ImageError::Damaged(failure)))
+fn check_loads(vm: &mut Vm) -> Result<(), ImageError> {
+    vm.take_load_failure().map_or(Ok(()), |failure| Err(ImageError::Damaged(failure)))
 }
 
 fn loader(store: &Arc<Store>, identities: &Rc<Identities>, io: &Rc<Io>) -> Box<dyn object::Loader> {

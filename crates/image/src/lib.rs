@@ -2,8 +2,8 @@
 //!
 //! - `image`: a machine on a store; what a message did is committed whole, or taken back
 //! - `form`, `identity`: how values are written, and who is who, in memory and at rest; `speech`: what only Io knows
-//! - `capture`, `difference`, `commit`: from the heap to records, of what is new and of what changed, as one batch
-//! - `revert`: one commit taken back
+//! - `capture`, `difference` with `matching`, `commit`: from the heap to records, of what is new and of what changed, as one batch
+//! - `revert`: one commit taken back; `past`: what its objects were before it
 //! - `load`, `evict`: from records to the heap, at first touch, and out again
 
 mod capture;
@@ -15,6 +15,8 @@ mod form;
 mod identity;
 mod image;
 mod load;
+mod matching;
+mod past;
 mod revert;
 mod speech;
 

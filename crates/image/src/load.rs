@@ -7,6 +7,7 @@ use crate::identity::Identities;
 use object::change::{Body, Creation, Datum, ObjectId, Run, Text};
 use object::sequence::Sequence;
 use object::{Data, Handle, Heap, Kind, Loaded, Loader, Symbol, Value};
+use rustc_hash::FxHashSet;
 use std::rc::Rc;
 
 /// Where records are.
@@ -49,13 +50,14 @@ impl Filling<'_> {
     fn object(&self, creation: &Creation) -> Result<Loaded, String> {
         let flags = Flags::from_number(creation.flags).ok_or("its kind is none that exists")?;
         let slots = creation.slots.iter().map(|(name, value)| Ok((self.symbol(name)?, self.value(value)?)));
-        Ok(Loaded {
-            kind: flags.kind,
-            is_activatable: flags.is_activatable,
-            protos: creation.protos.iter().map(|&proto| self.handle(proto)).collect(),
-            slots: slots.collect::<Result<_, String>>()?,
-            data: self.data(flags, &creation.body)?,
-        })
+        let slots: Vec<(Symbol, Value)> = slots.collect::<Result<_, String>>()?;
+        if has_twins(&slots) {
+            return Err("it has two slots of one name".into());
+        }
+        let data = self.data(flags, &creation.body)?;
+        self.language.check(self.heap, flags.kind, &data)?;
+        let protos = creation.protos.iter().map(|&proto| self.handle(proto)).collect();
+        Ok(Loaded { kind: flags.kind, is_activatable: flags.is_activatable, protos, slots, data })
     }
 
     fn handle(&self, id: ObjectId) -> Handle {
@@ -67,7 +69,16 @@ impl Filling<'_> {
         Ok(self.heap.late_symbol(sequence))
     }
 
+    /// What stands in a slot, an item or an entry.
     fn value(&self, datum: &Datum) -> Result<Value, String> {
+        match self.field(datum)? {
+            value if value.is_absent() => Err("it holds nothing where a value must be".into()),
+            value => Ok(value),
+        }
+    }
+
+    /// What stands in a field of a record, some of which may be empty.
+    fn field(&self, datum: &Datum) -> Result<Value, String> {
         Ok(match datum {
             Datum::Absent => Value::ABSENT,
             Datum::Nil => Value::NIL,
@@ -91,7 +102,7 @@ impl Filling<'_> {
                 Data::List(self.values(items)?, 0)
             }
             (Kind::Map, Body::Map(entries)) => self.map(entries.iter().map(|(key, value)| (key, value)))?,
-            (Kind::Map, Body::Data(Datum::Record(fields))) => {
+            (Kind::Map, Body::Data(Datum::Record(fields))) if fields.len().is_multiple_of(2) => {
                 self.map(fields.chunks_exact(2).map(|pair| (&pair[0], &pair[1])))?
             }
             (Kind::Sequence, Body::Elements(Run::Units { width, bytes })) => {
@@ -112,7 +123,7 @@ impl Filling<'_> {
                     let values: Vec<Value> = self.values(values)?;
                     self.language.restore(&String::from_utf8_lossy(name), &values)?
                 }
-                fields => Data::Record(self.values(fields)?),
+                fields => Data::Record(fields.iter().map(|field| self.field(field)).collect::<Result<_, String>>()?),
             },
             _ => return Err(mismatch()),
         })
@@ -125,6 +136,17 @@ impl Filling<'_> {
         });
         Ok(Data::Map(Box::new(entries.collect::<Result<_, String>>()?)))
     }
+}
+
+/// Up to here every name is compared with every other.
+const COMPARED_MAX: usize = 8;
+
+fn has_twins(slots: &[(Symbol, Value)]) -> bool {
+    if slots.len() > COMPARED_MAX {
+        let names: FxHashSet<Symbol> = slots.iter().map(|(name, _)| *name).collect();
+        return names.len() < slots.len();
+    }
+    slots.iter().enumerate().any(|(at, (name, _))| slots[..at].iter().any(|(other, _)| other == name))
 }
 
 /// None if the units are of another size than the items. Nobody says the size of none.

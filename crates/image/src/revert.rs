@@ -1,11 +1,22 @@
-//! Taking one commit back, in a new one. Owns what counts as contended: a place that a later commit wrote to stays as it
+//! Taking one commit back, in a new one, through the merge kernel's undo. A place that a later commit wrote to stays as it
 //! is, and is told.
+//!
+//! The kernel's ledger lives only while forks are open, and there were none when the commit was made. So the ledger is made
+//! again: the objects of the commit are taken back to the moment before it, by what the history says takes commits back;
+//! a fork is opened there, and one behind the commit, as the kernel asks; then all that was done to these objects since is
+//! told to it again.
+//!
+//! **What the kernel cannot say.** An object that became one of another kind got its content as one datum, and a sequence
+//! may change the width of its units; to the kernel the form of an object never changes. Such an object is taken back
+//! whole, by the history's inverse, if no later commit touched it; else it is left alone.
 
 use crate::error::ImageError;
 use crate::image::{Cause, Image};
-use object::change::{Change, Datum, Field, Line, ObjectId, Operation};
+use crate::past::{Impossible, Past};
+use merge::{Conflict, Effect, Ledger, NoReconciler, Outcome, Policy, Position, Refusal, Status, Violation, fits};
+use object::change::{ActorId, Change, ChangeId, Datum, Field, Line, ObjectId, Operation, Text, Time};
 use rustc_hash::FxHashSet;
-use store::Ticket;
+use store::{Commit, Store, StoreError, Ticket};
 
 /// What a revert did.
 pub struct Reverted {
@@ -15,62 +26,214 @@ pub struct Reverted {
     pub contended: Vec<(ObjectId, String)>,
 }
 
-/// A part of an object that is written as one.
-#[derive(PartialEq, Eq, Hash, Clone)]
-enum Part {
-    Field(Field),
-    Line(Line),
-    Count(Datum),
-    Member(Datum),
-}
-
-fn part_of(operation: &Operation) -> Option<Part> {
-    Some(match operation {
-        Operation::Put { field, .. } => Part::Field(field.clone()),
-        Operation::Insert { line, .. } | Operation::Delete { line, .. } | Operation::Move { line, .. } => {
-            Part::Line(*line)
-        }
-        Operation::Set { .. } => Part::Line(Line::Items),
-        Operation::Count { key, .. } => Part::Count(key.clone()),
-        Operation::Add { member, .. } | Operation::Remove { member, .. } => Part::Member(member.clone()),
-        Operation::Create(_) | Operation::Call { .. } => return None,
-    })
-}
-
-fn text_of(part: &Part) -> String {
-    match part {
-        Part::Field(Field::Slot(name)) => format!("slot \"{name}\""),
-        Part::Field(Field::Entry(key)) => format!("key {key:?}"),
-        Part::Field(Field::Data | Field::Flags) => "content".into(),
-        Part::Line(Line::Protos) => "protos".into(),
-        Part::Line(_) => "items".into(),
-        Part::Count(key) | Part::Member(key) => format!("{key:?}"),
-    }
-}
-
 impl Image {
     /// Takes back what a commit did, except where later commits wrote to the same place. Objects that it made stay: if
     /// nothing refers to them any more, nobody sees them.
     pub fn revert(&mut self, number: u64, cause: &Cause) -> Result<Reverted, ImageError> {
         let commit = self.store.commit_at(number)?.ok_or(ImageError::NoCommit(number))?;
-        let mut later = FxHashSet::default();
-        for newer in self.store.history() {
+        let undone = Undoing::new(&self.store, commit)?.undone()?;
+        let ticket = self.adopt(cause, undone.changes)?;
+        Ok(Reverted { ticket, contended: undone.contended })
+    }
+}
+
+// Actors of a ledger that is thrown away: nobody else has them.
+const BEFORE: ActorId = ActorId(ActorId::MAX.0 - 2);
+const BEHIND: ActorId = ActorId(ActorId::MAX.0 - 1);
+const UNDO: ActorId = ActorId::MAX;
+/// Where the undo meets what live did since, live stays.
+const POLICY: Policy = Policy::LiveWins;
+
+#[derive(Default)]
+struct Undone {
+    changes: Vec<(ObjectId, Operation)>,
+    contended: Vec<(ObjectId, String)>,
+}
+
+/// Why an attempt failed.
+enum Failure {
+    /// Of this object the kernel cannot say what to do.
+    Reshaped(ObjectId),
+    /// What was taken back would close a circle of protos with what others did.
+    Circular(ObjectId),
+    Store(StoreError),
+    Refused(Refusal),
+}
+
+impl From<Impossible> for Failure {
+    fn from(Impossible(object): Impossible) -> Failure {
+        Failure::Reshaped(object)
+    }
+}
+
+/// A commit that is being taken back.
+struct Undoing<'s> {
+    store: &'s Store,
+    commit: Commit,
+    /// What was done since to the objects of the commit, commit by commit, the oldest first.
+    later: Vec<Vec<Change>>,
+    /// Just before the commit.
+    past: Past<'s>,
+    time: Time,
+    reshaped: FxHashSet<ObjectId>,
+    /// Objects whose protos are left alone.
+    circular: FxHashSet<ObjectId>,
+}
+
+impl<'s> Undoing<'s> {
+    fn new(store: &'s Store, commit: Commit) -> Result<Undoing<'s>, ImageError> {
+        let impossible = |Impossible(object)| {
+            ImageError::Damaged(format!("object {object}: its history is not what happened to it"))
+        };
+        let mut past = Past::of(store, commit.changes.iter().map(|change| change.object))?;
+        let mut later = Vec::new();
+        for newer in store.history() {
             let newer = newer?;
-            if newer.number <= number {
+            if newer.number <= commit.number {
                 break;
             }
-            let parts = newer.changes.iter().filter_map(|change| Some((change.object, part_of(&change.operation)?)));
-            later.extend(parts);
-        }
-        let (mut changes, mut contended) = (Vec::new(), Vec::new());
-        for Change { object, operation, .. } in commit.inverse {
-            match part_of(&operation) {
-                Some(part) if later.contains(&(object, part.clone())) => contended.push((object, text_of(&part))),
-                _ => changes.push((object, operation)),
+            let of_these = |changes: Vec<Change>| -> Vec<Change> {
+                changes.into_iter().filter(|change| past.holds(change.object)).collect()
+            };
+            let (changes, inverse) = (of_these(newer.changes), of_these(newer.inverse));
+            past.go_back(&changes, &inverse).map_err(impossible)?;
+            if !changes.is_empty() {
+                later.push(changes);
             }
         }
-        contended.dedup();
-        let ticket = self.adopt(cause, changes)?;
-        Ok(Reverted { ticket, contended })
+        past.go_back(&commit.changes, &commit.inverse).map_err(impossible)?;
+        later.reverse();
+        Ok(Undoing {
+            store,
+            commit,
+            later,
+            past,
+            time: store.time(),
+            reshaped: FxHashSet::default(),
+            circular: FxHashSet::default(),
+        })
     }
+
+    fn undone(mut self) -> Result<Undone, ImageError> {
+        // Each round takes one more object of the commit out of the kernel's hands.
+        let (outcome, lines) = loop {
+            match self.attempt() {
+                Ok(done) => break done,
+                Err(Failure::Reshaped(object)) if self.reshaped.insert(object) => {}
+                Err(Failure::Circular(object)) if self.circular.insert(object) => {}
+                Err(Failure::Store(error)) => return Err(error.into()),
+                Err(Failure::Refused(refusal)) => return Err(ImageError::NotReverted(refusal.to_string())),
+                Err(Failure::Reshaped(object) | Failure::Circular(object)) => {
+                    return Err(ImageError::NotReverted(format!("nobody knows what object {object} was")));
+                }
+            }
+        };
+        let effects = outcome.effects.into_iter().map(|Effect { object, operation }| (object, operation));
+        let mut undone = Undone { changes: effects.collect(), contended: Vec::new() };
+        let settled = outcome.conflicts.iter().filter(|conflict| conflict.status == Status::Settled);
+        undone.contended.extend(settled.map(told));
+        undone.contended.extend(lines.into_iter().map(|(object, line)| (object, line_text(line))));
+        self.take_back_reshaped(&mut undone);
+        undone.contended.sort();
+        undone.contended.dedup();
+        Ok(undone)
+    }
+
+    fn take_back_reshaped(&self, undone: &mut Undone) {
+        for &object in &self.reshaped {
+            if self.later.iter().flatten().any(|change| change.object == object) {
+                undone.contended.push((object, "content".into()));
+            } else {
+                let inverse = self.commit.inverse.iter().filter(|change| change.object == object);
+                undone.changes.extend(inverse.map(|change| (object, change.operation.clone())));
+            }
+        }
+    }
+
+    /// What the kernel says, and the lines that were left alone.
+    fn attempt(&self) -> Result<(Outcome, Vec<(ObjectId, Line)>), Failure> {
+        let mut past = self.past.again();
+        let mut ledger = Ledger::new(self.store.actor(), self.time.0);
+        let journal: Vec<Change> = self.commit.changes.iter().map(|change| self.without_reshaped(change)).collect();
+        let refused = Failure::Refused;
+        ledger.fork(BEFORE, self.time, POLICY).map_err(refused)?;
+        replay(&mut ledger, &mut past, &journal)?;
+        ledger.fork(BEHIND, self.time, POLICY).map_err(refused)?;
+        for changes in &self.later {
+            let changes: Vec<Change> = changes.iter().map(|change| self.without_reshaped(change)).collect();
+            replay(&mut ledger, &mut past, &changes)?;
+        }
+        ledger.fork_for_undo(UNDO, self.time, POLICY).map_err(refused)?;
+        let mut lines = ledger.contended_lines(&journal);
+        lines.extend(self.circular.iter().map(|object| (*object, Line::Protos)));
+        let undo = ledger.undo(&journal, UNDO, self.time).into_iter();
+        let undo = undo
+            .filter(|change| !line_of(&change.operation).is_some_and(|line| lines.contains(&(change.object, line))));
+        let renumbered = |(index, change)| Change { id: ChangeId::new(UNDO, index as u64 + 1), ..change };
+        let undo: Vec<Change> = undo.enumerate().map(renumbered).collect();
+        let merged = ledger.merge(UNDO, &undo, self.time, &past, &NoReconciler);
+        past.take_failure().map_err(Failure::Store)?;
+        let outcome = merged.map_err(|refusal| blame(refusal, &undo))?;
+        match outcome.violations.first() {
+            Some(Violation::ProtoCycle { object, .. }) => Err(Failure::Circular(*object)),
+            None => Ok((outcome, lines)),
+        }
+    }
+
+    /// A change that is none, of the same number, in the place of one that the kernel does not understand.
+    fn without_reshaped(&self, change: &Change) -> Change {
+        if !self.reshaped.contains(&change.object) {
+            return change.clone();
+        }
+        let operation = Operation::Call { name: Text::from(""), payload: Datum::Nil };
+        Change { operation, ..change.clone() }
+    }
+}
+
+/// Tells the ledger what live did, and goes on to the moment behind it.
+fn replay(ledger: &mut Ledger, past: &mut Past<'_>, changes: &[Change]) -> Result<(), Failure> {
+    let told = ledger.commit(changes, past).map_err(|refusal| blame(refusal, changes));
+    past.take_failure().map_err(Failure::Store)?;
+    for change in changes {
+        if !fits(&change.operation, || merge::Rest::form(past, change.object)) {
+            return Err(Failure::Reshaped(change.object));
+        }
+        past.go_on(change)?;
+    }
+    told
+}
+
+/// The object on account of which the kernel refused, if it is one.
+fn blame(refusal: Refusal, changes: &[Change]) -> Failure {
+    let object = match &refusal {
+        Refusal::Unfit(_, object) | Refusal::Widths(object, ..) | Refusal::ObjectExists(_, object) => Some(*object),
+        Refusal::OutOfRange(id) | Refusal::UnknownObject(id, _) | Refusal::UnknownPred(id, _) => {
+            changes.iter().find(|change| change.id == *id).map(|change| change.object)
+        }
+        _ => None,
+    };
+    object.map_or(Failure::Refused(refusal), Failure::Reshaped)
+}
+
+fn line_of(operation: &Operation) -> Option<Line> {
+    match operation {
+        Operation::Insert { line, .. } | Operation::Delete { line, .. } | Operation::Move { line, .. } => Some(*line),
+        Operation::Set { .. } => Some(Line::Items),
+        _ => None,
+    }
+}
+
+fn line_text(line: Line) -> String {
+    if line == Line::Protos { "protos" } else { "items" }.into()
+}
+
+fn told(conflict: &Conflict) -> (ObjectId, String) {
+    let text = match &conflict.place.position {
+        Position::Field(Field::Slot(name)) => format!("slot \"{name}\""),
+        Position::Field(Field::Entry(Datum::Text(key))) => format!("key \"{key}\""),
+        Position::Field(Field::Entry(key)) => format!("key {key:?}"),
+        Position::Field(Field::Data | Field::Flags) => "content".into(),
+        Position::Item(index) => format!("item {index}"),
+    };
+    (conflict.place.object, text)
 }

@@ -2,8 +2,8 @@
 //! objects can be loaded while the machine runs.
 
 use crate::capture::Language;
-use language::Vm;
-use object::{Data, Value};
+use language::{Vm, check_content};
+use object::{Data, Heap, Kind, Value};
 use rustc_hash::FxHashMap;
 
 /// What a primitive becomes whose name the machine does not know: no function is bound to it, so it raises.
@@ -40,5 +40,9 @@ impl Language for Io {
 
     fn restore(&self, name: &str, values: &[Value]) -> Result<Data, String> {
         Vm::restore_foreign(name, values).map_err(|damage| damage.to_string())
+    }
+
+    fn check(&self, heap: &Heap, kind: Kind, data: &Data) -> Result<(), String> {
+        check_content(heap, kind, data).map_err(String::from)
     }
 }

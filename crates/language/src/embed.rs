@@ -202,7 +202,7 @@ impl Vm {
     }
 
     fn trace_entry(&self, handle: Handle, times: u64) -> Option<TraceEntry> {
-        let label = self.heap.record(handle)[message::field::LABEL].as_handle()?;
+        let label = self.heap.record(handle).get(message::field::LABEL)?.as_handle()?;
         Some(TraceEntry {
             name: self.heap.symbol_text(message::name(&self.heap, handle)).into_owned(),
             label: self.heap.symbol_text(label).into_owned(),

@@ -97,7 +97,9 @@ impl Vm {
     /// has a place. A message to begin with, and how many of those noted to skip.
     pub(crate) fn blame(&mut self, exception: Value, noted: &[Handle]) -> (Option<Handle>, usize) {
         let Some(blamed) = self.blamed_call(exception) else { return (None, 0) };
-        let Some(blamed) = self.heap.record(blamed)[call::MESSAGE].as_handle() else { return (None, 0) };
+        let Some(blamed) = self.heap.record(blamed).get(call::MESSAGE).and_then(|message| message.as_handle()) else {
+            return (None, 0);
+        };
         match noted.iter().position(|&each| each == blamed) {
             Some(first) => (None, first),
             None if message::line(&self.heap, blamed) > 0 => (Some(blamed), 0),

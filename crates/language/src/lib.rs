@@ -58,7 +58,7 @@
 //!
 //! - `syntax`: source to trees and back; `operator_table`: its operators as a program sees and changes them
 //! - `names`, `protos`, `root`: the symbols and prototypes that the machine itself knows, and where it finds them again
-//! - `message`, `block`: trees and code as objects
+//! - `message`, `block`: trees and code as objects; `content`: what objects of a kind must hold
 //! - `code`: the same as register instructions, a disposable cache
 //! - `machine`: frames, evaluation, unwinding, coroutines; `signal`: what ends an evaluation other than by a value
 //! - `problem`: words for what went wrong
@@ -72,6 +72,7 @@ pub struct Readme;
 
 mod block;
 mod code;
+mod content;
 mod embed;
 mod exchange;
 mod host;
@@ -90,6 +91,7 @@ mod signal;
 pub mod syntax;
 mod vm;
 
+pub use content::check_content;
 pub use embed::{Error, Exception, Trace, TraceEntry};
 pub use host::{Host, Output, Zone, ZoneAt};
 pub use inspect::Unknown;

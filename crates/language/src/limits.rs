@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Limits {
     /// Messages sent, and work done by primitives in the same measure.
     pub fuel: Option<u64>,
-    /// Logical bytes in use after a collection.
+    /// Logical bytes in use after a collection; on a store, only of what the transaction made.
     pub memory_bytes: Option<u64>,
     /// Block activations on one coroutine's stack and on those that started it and wait; one more raises an exception that a program can catch.
     pub depth: usize,

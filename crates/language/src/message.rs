@@ -1,5 +1,6 @@
 //! Messages as heap records: their fields, and the way from a parsed tree to the heap and back.
-//! Owns the record's layout; everybody else asks here.
+//! Owns the record's layout; everybody else asks here. What is no message, as may come out of a file where one should be,
+//! has no name, no value and nothing behind it.
 
 use crate::syntax::{Literal, Node, NodeId, Tree};
 use object::{Data, Handle, Heap, Kind, Symbol, ThinVec, Value};
@@ -24,15 +25,13 @@ pub fn name(heap: &Heap, message: Handle) -> Symbol {
 
 #[inline(always)]
 pub fn next(heap: &Heap, message: Handle) -> Option<Handle> {
-    let next = heap.record(message)[field::NEXT];
-    if next.is_nil() { None } else { next.as_handle() }
+    heap.record(message).get(field::NEXT).filter(|next| !next.is_nil())?.as_handle()
 }
 
 /// The value that the message has without being sent, if it is a literal.
 #[inline(always)]
 pub fn literal(heap: &Heap, message: Handle) -> Option<Value> {
-    let literal = heap.record(message)[field::LITERAL];
-    if literal.is_absent() { None } else { Some(literal) }
+    heap.record(message).get(field::LITERAL).copied().filter(|literal| !literal.is_absent())
 }
 
 #[inline(always)]

@@ -41,7 +41,8 @@ impl Root {
 
 fn find(heap: &mut Heap, root: Handle, name: &str) -> Option<Handle> {
     let name = heap.intern(name);
-    heap.own_slot(root, name)?.as_handle()
+    // A symbol cannot be written to, so it is nothing that a machine stands on.
+    heap.own_slot(root, name)?.as_handle().filter(|&handle| !heap.is_symbol(handle))
 }
 
 impl Vm {
@@ -98,6 +99,14 @@ impl Vm {
     pub fn hollow_out(&mut self, objects: impl IntoIterator<Item = Handle>) {
         objects.into_iter().for_each(|object| self.heap.hollow_out(object));
         self.heap.renew_epoch();
+    }
+
+    /// Why an object could not be loaded since this was last asked. To be called when what was written since is taken
+    /// back; whoever touches the object next is told again.
+    pub fn take_load_failure(&mut self) -> Option<String> {
+        let failure = self.heap.take_failure()?;
+        self.code_may_have_changed();
+        Some(failure)
     }
 
     // ---- transactions

@@ -180,17 +180,20 @@ impl Vm {
         self.regexes.clear();
         self.stack.values.forget_rest();
         let Vm { heap, names, protos, primitives, stack, retained, operators, current, root, units, .. } = self;
-        let collected = heap.collect(|visit| {
+        let roots = |visit: &mut dyn FnMut(Value)| {
             names.trace(visit);
             protos.trace(visit);
             primitives.iter().for_each(|primitive| visit(Value::object(primitive.name)));
             stack.trace(visit);
-            operators.trace(visit);
             retained.iter().for_each(|&value| visit(value));
             visit(Value::object(*current));
             root.trace(visit);
+        };
+        let caches = |visit: &mut dyn FnMut(Value)| {
+            operators.trace(visit);
             units.trace(visit);
-        });
+        };
+        let collected = heap.collect_beside(roots, caches);
         if collected.shapes_freed {
             self.forget_shapes();
         }

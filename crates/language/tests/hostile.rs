@@ -52,6 +52,18 @@ fn a_depth_limit_raises_what_a_program_can_catch() {
     assert_eq!(number(&mut vm, "1 + 1"), 2.0);
 }
 
+/// The story: each object in the circle was a call of the machine's own, until its stack was used up.
+#[test]
+fn objects_that_activate_each_other_use_up_the_fuel_and_not_the_stack() {
+    let mut vm = limited(Limits { fuel: Some(2_000_000), ..Limits::default() });
+    let source = "
+        a := Object clone; b := Object clone
+        getSlot(\"a\") setSlot(\"activate\", getSlot(\"b\")) setIsActivatable(true)
+        getSlot(\"b\") setSlot(\"activate\", getSlot(\"a\")) setIsActivatable(true)
+        a";
+    assert!(matches!(halt(&mut vm, source), Halt::Fuel { .. }));
+}
+
 // ---- coroutines
 
 #[test]

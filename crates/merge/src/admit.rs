@@ -120,7 +120,7 @@ pub(crate) fn replaced<T: Clone + PartialEq>(
 }
 
 /// Whether an object of this form can hold what the operation brings.
-pub(crate) fn fits(operation: &Operation, form: impl FnOnce() -> Form) -> bool {
+pub fn fits(operation: &Operation, form: impl FnOnce() -> Form) -> bool {
     match operation {
         Operation::Create(_) | Operation::Call { .. } | Operation::Put { field: Field::Slot(_), .. } => true,
         Operation::Put { field: Field::Flags, value } => is_flags(value),

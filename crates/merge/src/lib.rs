@@ -11,7 +11,7 @@
 //! - `stamp`, `register`, `registers`: who wrote when and seen by whom; places that hold one value
 //! - `line`, `values`, `integrate`, `coalesce`: elements in an order; `members`: sets and bags; `protos`: no new cycle
 //! - `ledger`: forks and the whole; `commit`, `admit`, `apply` with `edit`, `settle`: the stages of a merge; `fresh`: what it stands on
-//! - `compact`, `undo`; `conflict`: what a merge has to say
+//! - `compact`, `undo` with `contended`; `conflict`: what a merge has to say
 //! - `image`: the least image that all of this can stand on, for tests and measurements
 
 mod admit;
@@ -20,6 +20,7 @@ mod coalesce;
 mod commit;
 mod compact;
 mod conflict;
+mod contended;
 mod edit;
 mod fresh;
 mod image;
@@ -37,7 +38,7 @@ mod stamp;
 mod undo;
 mod values;
 
-pub use admit::Refusal;
+pub use admit::{Refusal, fits};
 pub use conflict::{Conflict, Place, Position, Sibling, Status, Violation};
 pub use image::Image;
 pub use ledger::Ledger;

@@ -3,7 +3,7 @@
 
 use crate::handle_set::HandleSet;
 use crate::heap::{COLLECT_MIN_BYTES, Heap};
-use crate::object::{Data, INLINE_SLOTS, Object};
+use crate::object::{Data, INLINE_SLOTS, Object, flag};
 use crate::transaction::Level;
 use crate::value::{Handle, Value};
 
@@ -22,6 +22,8 @@ struct Marker {
     pending: Vec<Handle>,
     /// Weak links met on the way.
     weak: Vec<Handle>,
+    /// Objects that are as the store has them, met before it is their turn. See `count`.
+    deferred: Vec<Handle>,
 }
 
 impl Marker {
@@ -49,12 +51,22 @@ impl Heap {
 
     /// Frees every object that the roots do not reach.
     pub fn collect(&mut self, roots: impl FnOnce(&mut dyn FnMut(Value))) -> Collected {
+        self.collect_beside(roots, |_| {})
+    }
+
+    /// The same with roots that are nothing but caches: what only they reach does not count against a limit.
+    pub fn collect_beside(
+        &mut self,
+        roots: impl FnOnce(&mut dyn FnMut(Value)),
+        caches: impl FnOnce(&mut dyn FnMut(Value)),
+    ) -> Collected {
         self.settle();
         let mut marker = Marker {
             marked: HandleSet::with_room(self.objects.len()),
             shapes: vec![false; self.shapes.table_len()],
             pending: Vec::new(),
             weak: Vec::new(),
+            deferred: Vec::new(),
         };
         for constant in [Value::NIL, Value::TRUE, Value::FALSE] {
             marker.visit(constant);
@@ -65,7 +77,14 @@ impl Heap {
             self.mark_shape(shape.0 as usize, &mut marker);
         }
         self.mark_shape(self.hollow.shape.0 as usize, &mut marker);
-        self.mark(&mut marker);
+        if self.count.is_on {
+            let dirty = self.dirty();
+            self.mark(&mut marker, Some(&dirty));
+            self.uncount_symbols(&marker.marked);
+        }
+        marker.pending.append(&mut marker.deferred);
+        caches(&mut |value| marker.visit(value));
+        self.mark(&mut marker, None);
         let collected = self.sweep(&marker);
         self.usage.fresh_bytes = 0;
         self.usage.collect_at_bytes = COLLECT_MIN_BYTES.max(self.usage.bytes);
@@ -82,8 +101,13 @@ impl Heap {
         }
     }
 
-    fn mark(&mut self, marker: &mut Marker) {
+    /// With `dirty`, stops at what is as the store has it.
+    fn mark(&mut self, marker: &mut Marker, dirty: Option<&HandleSet>) {
         while let Some(handle) = marker.pending.pop() {
+            if dirty.is_some_and(|dirty| !dirty.contains(handle) && self.is_kept(Value::object(handle))) {
+                marker.deferred.push(handle);
+                continue;
+            }
             let object = self.resident(handle);
             self.mark_shape(object.shape.0 as usize, marker);
             let count = self.shapes.get(object.shape).names.len().min(INLINE_SLOTS);
@@ -140,7 +164,16 @@ impl Heap {
 
     fn release(&mut self, index: usize) {
         let object: &mut Object = &mut self.objects[index];
-        self.usage.bytes -= object.logical_bytes();
+        let bytes = object.logical_bytes();
+        let is_counted = self.count.is_on
+            && self.levels.first().is_some_and(|level| match object.has(flag::SYMBOL) {
+                true => object.has(flag::COUNTED),
+                false => object.stamp >= level.stamp,
+            });
+        self.usage.bytes -= bytes;
+        if !is_counted {
+            self.usage.uncounted_bytes = self.usage.uncounted_bytes.saturating_sub(bytes);
+        }
         object.data = Data::None;
         object.more = thin_vec::ThinVec::new();
         self.cloned.remove(Handle(index as u32));

@@ -51,6 +51,8 @@ pub(crate) struct Late {
     /// Handles behind those of the heap's table.
     minted: Cell<u32>,
     failure: RefCell<Option<String>>,
+    /// Objects that could not be loaded, and stand there empty until somebody has heard of it.
+    failed: RefCell<Vec<Handle>>,
 }
 
 impl Object {
@@ -67,8 +69,13 @@ impl Heap {
         self.renew_stamp();
     }
 
-    /// Why an object could not be loaded. Taking it makes the heap believe that all is well again.
-    pub fn take_failure(&self) -> Option<String> {
+    /// Why an object could not be loaded. All that could not be is hollow again, so that whoever touches it next is told,
+    /// too. What was written since must have been taken back; whoever calls this must call `renew_epoch` before any
+    /// program goes on.
+    pub fn take_failure(&mut self) -> Option<String> {
+        for handle in self.late.failed.take() {
+            self.hollow_out(handle);
+        }
         self.late.failure.take()
     }
 
@@ -107,13 +114,21 @@ impl Heap {
         self.settle();
         let object = &mut self.objects[handle.0 as usize];
         debug_assert!(!object.has(flag::SYMBOL));
-        self.usage.bytes -= object.logical_bytes();
+        let before = object.logical_bytes();
         *object = Object::hollow(self.hollow.shape);
-        self.usage.bytes += object.logical_bytes();
+        let freed = before - object.logical_bytes();
+        self.usage.bytes -= freed;
+        self.uncount(freed);
     }
 
     pub fn is_hollow(&self, handle: Handle) -> bool {
         self.resident(handle).kind == Kind::Hollow && self.late.objects.get(&handle).is_none()
+    }
+
+    /// Whether this is a symbol. Loads nothing: a symbol is never hollow.
+    pub fn is_symbol(&self, handle: Handle) -> bool {
+        let is_symbol = |object: &Object| object.has(flag::SYMBOL);
+        is_symbol(self.resident(handle)) || self.late.objects.get(&handle).is_some_and(is_symbol)
     }
 
     /// Loads an object if it is hollow.
@@ -138,6 +153,7 @@ impl Heap {
         };
         let loaded = loaded.unwrap_or_else(|failure| {
             self.late.failure.borrow_mut().get_or_insert(failure);
+            self.late.failed.borrow_mut().push(handle);
             Loaded::default()
         });
         self.late.objects.insert(handle, Box::new(self.build(loaded)))
@@ -191,6 +207,8 @@ impl Heap {
 
     fn charge_loaded(&mut self, bytes: usize) {
         self.usage.bytes += bytes;
-        self.usage.loaded_bytes += bytes;
+        if self.count.is_on {
+            self.usage.uncounted_bytes += bytes;
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! The heap: every object of one image. Owns allocation and the count of logical bytes; what changes an object is in
 //! `write`, collection in `collect`, lookup in `lookup`.
 
+use crate::count::Count;
 use crate::fault::Late;
 use crate::handle_set::HandleSet;
 use crate::lookup::LookupCache;
@@ -29,6 +30,7 @@ pub struct Heap {
     pub(crate) stamp: u16,
     pub(crate) last_stamp: u16,
     pub(crate) late: Late,
+    pub(crate) count: Count,
     /// What an object looks like that is not loaded.
     pub(crate) hollow: Object,
 }
@@ -43,8 +45,16 @@ pub struct Usage {
     /// `fresh_bytes` at which the next collection is due.
     pub collect_at_bytes: usize,
     pub collections: usize,
-    /// Came in from the store, garbage included: not the program's doing.
-    pub loaded_bytes: usize,
+    /// Of `bytes`, what is not the doing of the transaction under way: see `count`. Nought in a plain heap.
+    pub uncounted_bytes: usize,
+}
+
+impl Usage {
+    /// What counts against a limit.
+    #[inline(always)]
+    pub fn counted_bytes(&self) -> usize {
+        self.bytes.saturating_sub(self.uncounted_bytes)
+    }
 }
 
 /// Less garbage than this is not worth a collection.
@@ -73,6 +83,7 @@ impl Heap {
             stamp: 0,
             last_stamp: 0,
             late: Late::default(),
+            count: Count::default(),
             hollow: Object::hollow(hollow),
         };
         for _ in [Value::NIL, Value::TRUE, Value::FALSE] {

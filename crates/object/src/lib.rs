@@ -4,13 +4,14 @@
 //! - `value`: a number or a handle in one word
 //! - `object`, `shape`: one object; the slot names and protos that objects share
 //! - `heap`: allocation and reading; `write`, with the barrier that every write passes, `transaction`, which remembers
-//!   what was `before` and can set it aside as an `overlay`, `fault`, which loads what is not here yet, `collect`, `lookup` and `symbol` are its chapters
+//!   what was `before` and can set it aside as an `overlay`, `fault`, which loads what is not here yet, `count`, which says what of it counts, `collect`, `lookup` and `symbol` are its chapters
 //! - `sequence`: text, bytes and vectors
 //! - `change`: the record of a state change, and its bytes; knows nothing of the others
 
 mod before;
 pub mod change;
 mod collect;
+mod count;
 mod fault;
 mod handle_set;
 mod heap;

@@ -107,6 +107,8 @@ pub mod flag {
     pub const ACTIVATABLE: u8 = 1;
     /// An interned sequence: never changes.
     pub const SYMBOL: u8 = 2;
+    /// A symbol that counts against the limit of the transaction under way. See `count`.
+    pub(crate) const COUNTED: u8 = 4;
 }
 
 pub struct Object {

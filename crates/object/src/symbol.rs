@@ -79,7 +79,7 @@ impl Heap {
         }
         self.settle();
         match self.find_ascii(text.as_bytes()) {
-            Some(symbol) => symbol,
+            Some(symbol) => self.counted(symbol),
             None => self.add_symbol(Sequence::from(text)),
         }
     }
@@ -89,7 +89,7 @@ impl Heap {
     pub fn intern_sequence(&mut self, sequence: Sequence) -> Symbol {
         self.settle();
         match self.known_symbol(&sequence) {
-            Some(symbol) => symbol,
+            Some(symbol) => self.counted(symbol),
             None => self.add_symbol(sequence),
         }
     }
@@ -111,6 +111,7 @@ impl Heap {
         let symbol = self.allocate(shape, Kind::Sequence, Data::Sequence(Box::new(sequence)));
         self.objects[symbol.0 as usize].flags |= flag::SYMBOL;
         self.enter_symbol(symbol);
+        self.note_counted(symbol);
         symbol
     }
 

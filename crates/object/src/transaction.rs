@@ -18,7 +18,7 @@ use rustc_hash::FxBuildHasher;
 /// What was written to since the level was opened.
 #[derive(Default)]
 pub struct Level {
-    stamp: u16,
+    pub(crate) stamp: u16,
     /// In the order of the first writes.
     befores: IndexMap<Handle, Before, FxBuildHasher>,
 }
@@ -44,6 +44,9 @@ impl Heap {
     /// From here on writes can be taken back.
     pub fn open_level(&mut self) {
         self.renew_stamp();
+        if self.levels.is_empty() {
+            self.begin_count();
+        }
         self.levels.push(Level { stamp: self.stamp, ..Level::default() });
     }
 

@@ -53,11 +53,10 @@ impl StoreError {
 
     /// Whether a file or an object is not what was written.
     pub fn is_corruption(&self) -> bool {
-        matches!(
-            self,
-            StoreError::Corrupt { .. }
-                | StoreError::CorruptObject { .. }
-                | StoreError::System(SystemError::NoImage { .. } | SystemError::Tree { .. })
-        )
+        match self {
+            StoreError::Corrupt { .. } | StoreError::CorruptObject { .. } => true,
+            StoreError::System(error) => error.is_damage(),
+            _ => false,
+        }
     }
 }

@@ -5,7 +5,7 @@ use crate::error::StoreError;
 use crate::label::Label;
 use crate::log::image_checksum;
 use crate::state::{self, State};
-use object::change::{Creation, ObjectId, decode_stored};
+use object::change::{Creation, ObjectId, Outline, decode_stored, outline_stored};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use system::lmdb::{Access, Environment, Options, ReadTransaction, Snapshot, Table, discard_newest, read_headers};
@@ -79,6 +79,13 @@ impl Image {
             path: self.path.clone(),
             source,
         })
+    }
+
+    /// What operations fit an object; none if there is none of this id.
+    pub fn outline(&self, snapshot: &ReadTransaction, object: ObjectId) -> Result<Option<Outline>, StoreError> {
+        let Some(value) = snapshot.get(self.objects, &object.to_bytes())? else { return Ok(None) };
+        let damaged = |source| StoreError::CorruptObject { object, path: self.path.clone(), source };
+        outline_stored(object, value).map(Some).map_err(damaged)
     }
 
     /// The last transaction's number and the checksum of its header, for the label.

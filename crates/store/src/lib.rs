@@ -2,7 +2,7 @@
 //! moves them into `telos.img`, a B+tree of objects and history. Knows changes and objects at rest; knows no language.
 //!
 //! - `store`, `options`, `open`: an open store, its bounds, and how it is made and found again
-//! - `journal`: group commit and the latch; `record`: a commit as bytes; `pending`: what the image does not hold yet
+//! - `journal`: group commit and the latch; `fit`: what no commit may do; `record`: a commit as bytes; `pending`: what the image does not hold yet
 //! - `log`, `label`, `ring`, `frame`: the log file, from the whole to the byte; `recover`: reading its tail after a crash
 //! - `image`, `state`: the tables and what the image knows about itself; `reader`: an object as it is now
 //! - `checkpoint`, `background`, `pace`: from log to image, on a thread of its own, without getting in the way
@@ -17,6 +17,7 @@ mod bytes;
 mod check;
 mod checkpoint;
 mod error;
+mod fit;
 mod frame;
 mod history;
 mod image;

@@ -3,6 +3,7 @@
 use crate::bytes::Fields;
 use crate::check::Progress;
 use crate::error::StoreError;
+use crate::fit::Outlines;
 use crate::frame::{Header, Kind};
 use crate::image::Image;
 use crate::journal::{Bounds, Counters, Journal, Start};
@@ -286,7 +287,8 @@ impl Replayed {
                 self.counters.time = self.counters.time.max(commit.time);
                 let (number, time, end) = (commit.number, commit.time, header.end());
                 let (author, cause, changes) = (commit.author, commit.cause, commit.changes);
-                self.pending.push(Arc::new(Committed { number, time, author, cause, changes, end }));
+                let commit = Arc::new(Committed { number, time, author, cause, changes, end });
+                self.pending.push(commit, Outlines::default());
             }
         }
         Ok(())

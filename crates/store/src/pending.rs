@@ -1,7 +1,8 @@
 //! Commits that the image does not hold yet, and which of them touch an object. What is here and the snapshot that readers
 //! use belong together: the checkpoint takes commits out at the moment when readers move on to the image that has them.
 
-use object::change::{Change, ObjectId, Time};
+use crate::fit::Outlines;
+use object::change::{Change, ObjectId, Outline, Time};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
@@ -25,15 +26,24 @@ pub struct Pending {
     commits: VecDeque<Arc<Committed>>,
     places: FxHashMap<ObjectId, SmallVec<[Place; 2]>>,
     changes: usize,
+    /// What some of these objects are after all that is pending.
+    outlines: Outlines,
 }
 
 impl Pending {
-    pub fn push(&mut self, commit: Arc<Committed>) {
+    /// `outlines` are of objects that the commit changes.
+    pub fn push(&mut self, commit: Arc<Committed>, outlines: Outlines) {
+        self.outlines.extend(outlines);
         for (index, change) in commit.changes.iter().enumerate() {
             self.places.entry(change.object).or_default().push((commit.number, index as u32));
         }
         self.changes += commit.changes.len();
         self.commits.push_back(commit);
+    }
+
+    /// What an object is after all that is pending, if somebody has found out before.
+    pub fn outline(&self, object: ObjectId) -> Option<&Outline> {
+        self.outlines.get(&object)
     }
 
     /// What is still to be done to an object, in order.
@@ -69,6 +79,7 @@ impl Pending {
             places.drain(..later);
             if places.is_empty() {
                 self.places.remove(&change.object);
+                self.outlines.remove(&change.object);
             }
         }
         self.changes -= commit.changes.len();
@@ -111,8 +122,8 @@ mod tests {
     #[test]
     fn an_object_knows_its_changes_until_they_are_taken_out() {
         let mut pending = Pending::default();
-        pending.push(commit(5, &[1, 2, 1]));
-        pending.push(commit(6, &[2]));
+        pending.push(commit(5, &[1, 2, 1]), Outlines::default());
+        pending.push(commit(6, &[2]), Outlines::default());
         let object = |seq| ObjectId::minted(ChangeId::new(ActorId(1), seq));
         let numbers = |pending: &Pending, seq| -> Vec<(u64, usize)> {
             pending.of_object(object(seq)).iter().map(|(commit, index)| (commit.number, *index)).collect()

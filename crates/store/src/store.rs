@@ -70,8 +70,9 @@ impl Store {
     }
 
     /// Takes a commit: visible to `read` when this returns, durable when `wait` does. Blocks only while the log is full.
+    /// One that does not fit the objects that it changes is refused, and nothing has happened.
     pub fn commit(&self, commit: NewCommit) -> Result<Ticket, StoreError> {
-        self.shared.journal.commit(commit)
+        self.shared.journal.commit(commit, &self.shared.reader, &self.shared.image)
     }
 
     /// Returns when the commit is as durable as it asked to be.

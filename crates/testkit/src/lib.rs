@@ -14,3 +14,5 @@ pub mod shrink;
 pub mod watchdog;
 
 pub use random::Random;
+/// For tests of damaged files in crates that do not see `system`.
+pub use system::fault::name_on_fault;

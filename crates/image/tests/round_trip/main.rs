@@ -61,7 +61,7 @@ proptest! {
 
 #[test]
 fn an_object_that_is_nowhere_is_an_error() {
-    let shelf = Shelf::new();
+    let mut shelf = Shelf::new();
     let lost = shelf.heap.mint();
     shelf.identities.bind(lost, shelf.next_id());
     assert_eq!(shelf.heap.object(lost).kind(), object::Kind::Object);

@@ -32,6 +32,10 @@ impl Language for Numbered {
     fn restore(&self, _: &str, _: &[Value]) -> Result<Data, String> {
         Err("nothing foreign was saved".into())
     }
+
+    fn check(&self, _: &Heap, _: Kind, _: &Data) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 const ACTOR: ActorId = ActorId(1);

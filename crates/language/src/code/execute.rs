@@ -153,7 +153,7 @@ impl Vm {
                             Some(value) => registers[$instruction.a as usize] = value,
                             None => break Exit::Invoke,
                         }
-                        if heap.collection_due() || heap.usage().bytes > memory_limit {
+                        if heap.collection_due() || heap.usage().counted_bytes() > memory_limit {
                             break Exit::Safepoint;
                         }
                     }

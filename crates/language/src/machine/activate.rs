@@ -91,8 +91,8 @@ impl Vm {
         if frame.kind == FrameKind::Code {
             return Ok(value);
         }
-        let status = self.heap.record(frame.block)[call::STOP_STATUS];
-        match self.stop_of(status) {
+        let status = self.heap.record(frame.block).get(call::STOP_STATUS);
+        match status.and_then(|&status| self.stop_of(status)) {
             None => Ok(value),
             Some(stop) => Err(Signal::Stop(stop, value)),
         }

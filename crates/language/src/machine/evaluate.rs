@@ -3,7 +3,7 @@
 
 use super::frame::{Frame, Kind, Phase, frame_flag};
 use super::scopes::Scopes;
-use crate::message::{self, field};
+use crate::message;
 use crate::primitives::{Args, Eagerness};
 use crate::signal::{Halt, Outcome, Signal};
 use crate::vm::Vm;
@@ -111,7 +111,7 @@ impl Vm {
 
     /// What counts against the memory limit: objects, the stack that runs, and what is kept of patterns.
     pub(crate) fn used_bytes(&self) -> u64 {
-        (self.heap.usage().bytes + self.stack.logical_bytes() + self.regexes.bytes()) as u64
+        (self.heap.usage().counted_bytes() + self.stack.logical_bytes() + self.regexes.bytes()) as u64
     }
 
     #[cold]
@@ -142,9 +142,7 @@ impl Vm {
             }
             let (message, target, locals) = (frame.message, frame.target, frame.locals);
             self.safepoint()?;
-            let record = self.heap.record(message);
-            let literal = record[field::LITERAL];
-            let value = if !literal.is_absent() {
+            let value = if let Some(literal) = message::literal(&self.heap, message) {
                 self.charge_message()?;
                 literal
             } else if message::name(&self.heap, message) == self.names.semicolon {
@@ -242,17 +240,34 @@ impl Vm {
         self.begin_arguments(found, callee, message, most)
     }
 
-    /// An activatable object of no special kind answers with its `activate` slot.
-    fn activate_by_slot(&mut self, found: Found, callee: Handle, message: Handle, locals: Value) -> Outcome {
-        let (place, steps) = self.heap.find_counted(callee, self.names.activate);
-        self.charge_steps(steps)?;
-        match place {
-            Some(place) => {
-                let value = self.heap.value_at(place);
-                self.use_found(Found { value, holder: place.holder, target: found.target }, message, locals)
+    /// An activatable object of no special kind answers with its `activate` slot, which may hold another such object, and
+    /// so on: a circle of them uses up the fuel, and not the stack.
+    fn activate_by_slot(&mut self, mut found: Found, callee: Handle, message: Handle, locals: Value) -> Outcome {
+        let mut next = callee;
+        loop {
+            let (place, steps) = self.heap.find_counted(next, self.names.activate);
+            self.charge_steps(steps)?;
+            let Some(place) = place else { return Ok(found.value) };
+            let value = self.heap.value_at(place);
+            found = Found { value, holder: place.holder, target: found.target };
+            match value.as_handle().filter(|&handle| self.is_activated_by_slot(handle)) {
+                Some(handle) => next = handle,
+                None => return self.use_found(found, message, locals),
             }
-            None => Ok(found.value),
+            self.charge(1)?;
         }
+    }
+
+    /// Whether nothing but its `activate` slot says what becomes of it.
+    fn is_activated_by_slot(&self, handle: Handle) -> bool {
+        let object = self.heap.object(handle);
+        object.has(flag::ACTIVATABLE)
+            && !matches!(
+                (object.kind(), object.data()),
+                (ObjectKind::Primitive, Data::Primitive(_))
+                    | (ObjectKind::Block, Data::Record(_))
+                    | (ObjectKind::Message, _)
+            )
     }
 
     #[inline]

@@ -36,6 +36,10 @@ pub enum Ended {
 impl Vm {
     /// Evaluates a message in a context, from the embedder.
     pub(crate) fn run_message(&mut self, message: Handle, target: Value, locals: Value) -> Result<Value, Ended> {
+        if self.stack.frames.is_empty() {
+            // Where the memory limit was looked at before is no business of this program.
+            self.stack.look_at_depth = 0;
+        }
         let base = self.stack.values.len();
         self.stack.frames.push(Frame::host(base));
         self.push_chain(message, target, locals);
@@ -47,12 +51,14 @@ impl Vm {
         let mut outcome = first;
         loop {
             outcome = match outcome {
-                Ok(value) => match self.top().kind {
-                    Kind::Host => {
+                Ok(value) => match self.stack.frames.last().map(|frame| frame.kind) {
+                    Some(Kind::Host) => {
                         self.pop_frame();
                         return Ok(value);
                     }
-                    _ => self.deliver(value),
+                    Some(_) => self.deliver(value),
+                    // The stack that the embedder waits for is gone: its coroutine became something else.
+                    None => return Ok(value),
                 },
                 Err(Signal::Entered) => self.advance(),
                 Err(Signal::Stop(stop, value)) => self.unwind_stop(stop, value),

@@ -20,6 +20,10 @@ impl Vm {
         if self.open_levels > 0 {
             return Err(self.raise("a coroutine cannot be left inside of a transaction or world"));
         }
+        // A coroutine that became something else has no place for its stack.
+        if !self.stack.frames.is_empty() && self.heap.foreign::<Suspended>(self.current).is_none() {
+            return Err(self.raise("the running coroutine has become something else, and cannot be left"));
+        }
         if let Err(damage) = self.check_stack(coroutine) {
             return Err(self.raise(damage.to_string()));
         }

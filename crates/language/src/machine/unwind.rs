@@ -15,7 +15,7 @@ impl Vm {
     /// Ends frames until one catches the stop.
     pub(crate) fn unwind_stop(&mut self, stop: Stop, value: Value) -> Outcome {
         loop {
-            let frame = *self.top();
+            let Some(frame) = self.stack.frames.last().copied() else { return Ok(value) };
             match frame.kind {
                 Kind::Host => return Ok(value),
                 Kind::Code => self.leave_all(),
@@ -65,7 +65,7 @@ impl Vm {
     /// Ends frames until one catches the exception. None if it reached the embedder.
     pub(crate) fn unwind_raise(&mut self, exception: Value) -> Option<Outcome> {
         loop {
-            let frame = *self.top();
+            let frame = self.stack.frames.last().copied()?;
             self.clean_up(&frame);
             match frame.kind {
                 Kind::Host => {
@@ -167,7 +167,8 @@ impl Vm {
             return [Value::object(frame.message), frame.target];
         }
         let made = self.reify_call(index);
-        let [message, target] = [call::MESSAGE, call::TARGET].map(|field| self.heap.record(made)[field]);
+        let [message, target] =
+            [call::MESSAGE, call::TARGET].map(|field| self.heap.record(made).get(field).copied().unwrap_or(Value::NIL));
         [message, if target.is_absent() { self.find_sender(made) } else { target }]
     }
 }

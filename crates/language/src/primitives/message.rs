@@ -256,8 +256,9 @@ pub fn step_evaluate_arguments(vm: &mut Vm, value: Value) -> Outcome {
     let evaluated = vm.message_with_values(name, &values);
     // Whoever sends it later blames the place where it was written.
     for field in [messages::field::LABEL, messages::field::LINE, messages::field::COLUMN] {
-        let place = vm.heap.record(message)[field];
-        vm.heap.record_set(evaluated, field, place);
+        if let Some(&place) = vm.heap.record(message).get(field) {
+            vm.heap.record_set(evaluated, field, place);
+        }
     }
     Ok(Value::object(evaluated))
 }

@@ -6,6 +6,7 @@ use super::datum::{Datum, Text};
 use super::error::ChangeError;
 use super::id::{ActorId, ChangeId, ObjectId};
 use super::operation::{Field, Line, Operation, Run};
+use super::outline::{self, Outline};
 use super::time::Time;
 use super::wire::{self, Reader, bit, body, kind, tag, under};
 use super::{Change, Preds};
@@ -42,7 +43,33 @@ impl<'b> Decoder<'b> {
 
     /// One object that was written by itself; nothing may follow it.
     pub(super) fn alone(object: ObjectId, bytes: &'b [u8]) -> Result<Creation, ChangeError> {
-        let mut decoder = Decoder {
+        let mut decoder = Decoder::of_one(object, bytes);
+        let creation = decoder.creation(Some(object))?;
+        match decoder.reader.rest() {
+            0 => Ok(creation),
+            rest => Err(ChangeError::Surplus(rest)),
+        }
+    }
+
+    /// The same without its elements.
+    pub(super) fn outline(object: ObjectId, bytes: &'b [u8]) -> Result<Outline, ChangeError> {
+        let mut decoder = Decoder::of_one(object, bytes);
+        let (form, creation) = decoder.front(Some(object))?;
+        let content = match form {
+            body::ITEMS => outline::Content::Items(decoder.reader.number()?),
+            body::UNITS => {
+                let width = decoder.reader.byte()?;
+                outline::Content::Units { width, bytes: decoder.reader.number()? }
+            }
+            body::MAP => outline::Content::Map,
+            body::COUNTERS => outline::Content::Counters,
+            _ => return Ok(Outline::from(&Creation { body: decoder.body(form)?, ..creation })),
+        };
+        Ok(Outline::new(creation.protos.len(), content))
+    }
+
+    fn of_one(object: ObjectId, bytes: &'b [u8]) -> Decoder<'b> {
+        Decoder {
             reader: Reader::new(bytes),
             next: ChangeId::new(ActorId(0), 0),
             object,
@@ -50,11 +77,6 @@ impl<'b> Decoder<'b> {
             names: Vec::new(),
             objects: Vec::new(),
             has_failed: false,
-        };
-        let creation = decoder.creation(Some(object))?;
-        match decoder.reader.rest() {
-            0 => Ok(creation),
-            rest => Err(ChangeError::Surplus(rest)),
         }
     }
 
@@ -173,6 +195,12 @@ impl<'b> Decoder<'b> {
 
     /// `known` is the object where it does not follow from the change: at rest its protos may be others than at first.
     fn creation(&mut self, known: Option<ObjectId>) -> Result<Creation, ChangeError> {
+        let (form, creation) = self.front(known)?;
+        Ok(Creation { body: self.body(form)?, ..creation })
+    }
+
+    /// All of a creation that stands before its body, and what form that has.
+    fn front(&mut self, known: Option<ObjectId>) -> Result<(u8, Creation), ChangeError> {
         let head = self.reader.byte()?;
         let mut creation = Creation { kind: self.reader.small("kind of object")?, ..Creation::default() };
         if head & body::IS_UNDER != 0 {
@@ -188,8 +216,7 @@ impl<'b> Decoder<'b> {
         for _ in 0..self.reader.count()? {
             creation.slots.push((self.name()?, self.datum()?));
         }
-        creation.body = self.body(head & body::MASK)?;
-        Ok(creation)
+        Ok((head & body::MASK, creation))
     }
 
     fn under(&mut self) -> Result<Field, ChangeError> {

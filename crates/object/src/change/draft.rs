@@ -327,7 +327,7 @@ fn mismatch(line: Line) -> ChangeError {
     })
 }
 
-fn flags_of(value: &Datum) -> Result<u32, ChangeError> {
+pub(super) fn flags_of(value: &Datum) -> Result<u32, ChangeError> {
     match value {
         Datum::Absent => Ok(0),
         Datum::Number(number) if f64::from(*number as u32).to_bits() == number.to_bits() => Ok(*number as u32),

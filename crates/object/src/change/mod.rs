@@ -5,7 +5,7 @@
 //! - `datum`: a value that means the same in every process; `operation`: what one change does; `creation`: a new object
 //! - `encode`, `decode`: the changes of one actor as one batch of bytes, in the format that `wire` numbers
 //! - `draft`: what changes do to an object at rest, and what takes them back; `look`: what it holds meanwhile;
-//!   `stored`: such an object as bytes
+//!   `stored`: such an object as bytes; `outline`: just what decides whether a change fits
 //!
 //! **The author's view.** A change says what its author did to what the author saw: the fork point and its own earlier
 //! changes. So positions in lists are plain indexes, and what a write replaces is, unless named, what was there. Names
@@ -20,6 +20,7 @@ mod error;
 mod id;
 mod look;
 mod operation;
+mod outline;
 mod stored;
 mod table;
 mod time;
@@ -33,7 +34,8 @@ pub use encode::Encoder;
 pub use error::ChangeError;
 pub use id::{ActorId, ChangeId, ObjectId};
 pub use operation::{Field, Line, Operation, Run};
-pub use stored::{decode_stored, encode_stored};
+pub use outline::Outline;
+pub use stored::{decode_stored, encode_stored, outline_stored};
 pub use time::{Clock, Time};
 
 /// One change of state.

@@ -12,6 +12,7 @@ use super::decode::Decoder;
 use super::encode::Encoder;
 use super::error::ChangeError;
 use super::id::ObjectId;
+use super::outline::Outline;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 const CHECKSUM_BYTES: usize = 8;
@@ -37,6 +38,15 @@ pub fn decode_stored(object: ObjectId, bytes: &[u8]) -> Result<Creation, ChangeE
     }
     match content.split_first() {
         Some((&WHOLE, creation)) => Decoder::alone(object, creation),
+        Some((form, _)) => Err(ChangeError::Version(*form)),
+        None => Err(ChangeError::Truncated(bytes.len())),
+    }
+}
+
+/// What operations fit the object. The elements are not looked at, nor is the checksum: whoever reads the object does.
+pub fn outline_stored(object: ObjectId, bytes: &[u8]) -> Result<Outline, ChangeError> {
+    match bytes.get(CHECKSUM_BYTES..).and_then(<[u8]>::split_first) {
+        Some((&WHOLE, creation)) => Decoder::outline(object, creation),
         Some((form, _)) => Err(ChangeError::Version(*form)),
         None => Err(ChangeError::Truncated(bytes.len())),
     }

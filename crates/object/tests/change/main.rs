@@ -6,7 +6,7 @@
 mod draft;
 mod generate;
 
-use generate::{any_batch, any_change_id};
+use generate::{any_batch, any_change_id, any_creation, any_operation};
 use object::change::*;
 use proptest::prelude::*;
 use testkit::Random;
@@ -82,12 +82,44 @@ proptest! {
         }
     }
 
+    /// What a commit may do is decided by outlines; what it does, by drafts.
+    #[test]
+    fn an_outline_takes_what_a_draft_takes(creation in any_creation(), operations in proptest::collection::vec(any_operation(), 0..12)) {
+        let object = ObjectId::minted(live(1));
+        let mut stored = Vec::new();
+        encode_stored(object, &creation, &mut stored).expect("the generator makes only what the format holds");
+        let mut outlines = [Outline::from(&creation), outline_stored(object, &stored).expect("it was written so")];
+        let mut draft = Draft::from(creation);
+        for operation in operations {
+            // Near enough to what is there to fit now and then.
+            let operation = nearer(operation, &draft);
+            let fits = draft.apply(&operation).is_ok();
+            for outline in &mut outlines {
+                prop_assert_eq!(outline.apply(&operation).is_ok(), fits, "{:?}", operation);
+            }
+        }
+    }
+
     #[test]
     fn noise_never_panics(noise in proptest::collection::vec(any::<u8>(), 0..200), first in any_change_id()) {
         let mut bytes = Encoder::new(first, Vec::new()).finish();
         bytes.extend(&noise);
         let _ = decode(&bytes);
         let _ = decode(&noise);
+    }
+}
+
+/// The same operation with its indexes within, or just beyond, what the object has.
+fn nearer(operation: Operation, draft: &Draft) -> Operation {
+    let near = |line, index: u64| index % (draft.len(line) + 2);
+    match operation {
+        Operation::Insert { line, index, run } => Operation::Insert { line, index: near(line, index), run },
+        Operation::Delete { line, index, count } => {
+            Operation::Delete { line, index: near(line, index), count: count % 3 }
+        }
+        Operation::Move { line, from, to } => Operation::Move { line, from: near(line, from), to: near(line, to) },
+        Operation::Set { index, value } => Operation::Set { index: near(Line::Items, index), value },
+        other => other,
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::{Counters, Start};
 use crate::error::StoreError;
+use crate::fit::{Fit, Outlines, Stored, Unfit};
 use crate::frame::{self, Header, Kind};
 use crate::log::Log;
 use crate::pending::Pending;
@@ -95,6 +96,18 @@ impl Inside {
             }
             _ => Ok(next_change),
         }
+    }
+
+    /// Whether a frame with such a payload fits into the log, and the store takes any.
+    pub(super) fn has_room(&self, payload_bytes: usize, capacity: u64) -> bool {
+        self.end - self.applied + frame::frame_bytes(payload_bytes) <= capacity && self.check_open().is_ok()
+    }
+
+    /// What the objects of a commit will be; in the right order, and each of them fit for what is done to it.
+    pub(super) fn check_fit(&self, commit: &NewCommit, stored: Option<Stored<'_>>) -> Result<Outlines, Unfit> {
+        self.check_order(commit).map_err(Unfit::Refused)?;
+        let Counters { actor, number, .. } = self.counters;
+        Fit { pending: &self.pending, live: actor, number: number + 1, stored }.check(commit)
     }
 
     /// Puts a frame into the queue and returns where it ends.

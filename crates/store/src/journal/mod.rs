@@ -15,9 +15,12 @@ pub use inside::Inside;
 
 use crate::bytes::checksum;
 use crate::error::StoreError;
+use crate::fit::{Outlines, Unfit};
 use crate::frame::{self, Kind};
+use crate::image::Image;
 use crate::log::Log;
 use crate::pending::{Committed, Pending};
+use crate::reader::Reader;
 use crate::record::{Durability, NewCommit};
 use object::change::{ActorId, Time};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -89,10 +92,10 @@ impl Journal {
     }
 
     /// Queues a commit. It is visible to readers when this returns, and durable when `wait` does.
-    pub fn commit(&self, commit: NewCommit) -> Result<Ticket, StoreError> {
+    pub fn commit(&self, commit: NewCommit, reader: &Reader, image: &Image) -> Result<Ticket, StoreError> {
         let payload = commit.encode()?;
         let payload_checksum = checksum(self.log.seed(), &payload);
-        let mut inside = self.room_for(payload.len())?;
+        let (mut inside, outlines) = self.fitting(&commit, payload.len(), reader, image)?;
         let next_change = inside.check_order(&commit)?;
         let number = inside.counters.number + 1;
         let end = inside.enqueue(&self.log, Kind::Commit, number, payload_checksum, &payload);
@@ -101,13 +104,43 @@ impl Journal {
         inside.counters.next_change = next_change;
         inside.counters.time = inside.counters.time.max(commit.time);
         let NewCommit { time, author, cause, changes, durability } = commit;
-        inside.pending.push(Arc::new(Committed { number, time, author, cause, changes, end }));
+        inside.pending.push(Arc::new(Committed { number, time, author, cause, changes, end }), outlines);
         // The checkpoint's thread sleeps until the oldest is due, unless there is much.
         if inside.waiting_since.is_none() || self.has_gathered(&inside) {
             inside.waiting_since.get_or_insert_with(Instant::now);
             self.work.notify_one();
         }
         Ok(Ticket { number, end, durability })
+    }
+
+    /// Waits for room, and finds out whether the commit fits; then nobody else can commit before it.
+    fn fitting(
+        &self,
+        commit: &NewCommit,
+        payload_bytes: usize,
+        reader: &Reader,
+        image: &Image,
+    ) -> Result<(MutexGuard<'_, Inside>, Outlines), StoreError> {
+        loop {
+            let inside = self.room_for(payload_bytes)?;
+            match inside.check_fit(commit, None) {
+                Ok(outlines) => return Ok((inside, outlines)),
+                Err(Unfit::Refused(error)) => return Err(error),
+                Err(Unfit::Unknown) => drop(inside),
+            }
+            // The snapshot is locked before the journal, and never while somebody waits for room.
+            let snapshot = reader.lock();
+            let inside = self.lock();
+            if !inside.has_room(payload_bytes, self.log.capacity()) {
+                continue;
+            }
+            let stored = |object| image.outline(&snapshot, object);
+            match inside.check_fit(commit, Some(&stored)) {
+                Ok(outlines) => return Ok((inside, outlines)),
+                Err(Unfit::Refused(error)) => return Err(error),
+                Err(Unfit::Unknown) => unreachable!("the image was at hand"),
+            }
+        }
     }
 
     /// Gives out an actor that nobody had or will have. Notes a few at a time in the log, and waits for that.
@@ -150,10 +183,10 @@ impl Journal {
         let mut inside = self.lock();
         loop {
             inside.check_open()?;
-            let used = inside.end - inside.applied;
-            if used + wanted <= capacity {
+            if inside.has_room(payload_bytes, capacity) {
                 return Ok(inside);
             }
+            let used = inside.end - inside.applied;
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return Err(StoreError::Full { used, most: capacity });

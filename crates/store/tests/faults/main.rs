@@ -6,6 +6,7 @@ mod damage;
 mod disks;
 mod kill;
 mod model;
+mod room;
 mod world;
 
 use std::path::Path;

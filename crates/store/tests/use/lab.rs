@@ -60,6 +60,13 @@ impl Lab {
         object
     }
 
+    pub fn make(&mut self, body: Body) -> ObjectId {
+        let change = Change::create(self.store().next_change(), Time(1), Creation { body, ..Creation::default() });
+        let object = change.object;
+        self.commit(change);
+        object
+    }
+
     pub fn set(&mut self, object: ObjectId, name: &str, value: f64) {
         let change = self.change(object, Operation::set_slot(name, value));
         self.commit(change);

@@ -89,6 +89,61 @@ fn changes_of_the_live_image_follow_each_other() {
     assert_eq!(refused.to_string(), "the commit begins with change 7@1, but the next one is 2@1");
 }
 
+/// The story: such a commit was acknowledged, and the checkpoint latched the store when it came to it.
+#[test]
+fn a_commit_that_does_not_fit_its_object_is_refused_and_nothing_has_happened() {
+    let mut lab = Lab::new();
+    let object = lab.create(&[("x", 1.0)]);
+    let list = lab.make(Body::Elements(Run::items([Datum::Nil, Datum::Nil])));
+    let map = lab.make(Body::Map(Vec::new()));
+    let nobody = ObjectId::minted(ChangeId::new(ActorId(1), 999));
+    let insert = |line, index, run| Operation::Insert { line, index, run };
+    let one = || Run::items([Datum::number(1.0)]);
+    let unfit = [
+        (object, Operation::Delete { line: Line::Protos, index: 0, count: 1 }),
+        (object, Operation::Count { key: Datum::Nil, delta: 1 }),
+        (object, Operation::Put { field: Field::Flags, value: Datum::number(0.5) }),
+        (list, insert(Line::Items, 3, one())),
+        (list, Operation::Delete { line: Line::Items, index: 1, count: 2 }),
+        (list, Operation::Set { index: 2, value: Datum::Nil }),
+        (list, Operation::Put { field: Field::Entry(Datum::Nil), value: Datum::Nil }),
+        (list, insert(Line::Units, 0, Run::bytes(b"x"))),
+        (map, insert(Line::Items, 0, one())),
+        (nobody, Operation::set_slot("x", 1.0)),
+    ];
+    for round in 0..4 {
+        let (before, next) = (lab.store().last_commit(), lab.store().next_change());
+        for (object, operation) in &unfit {
+            // What fits before it makes no difference.
+            let fine = lab.change(map, Operation::Put { field: Field::Entry(Datum::Nil), value: Datum::Nil });
+            let id = ChangeId::new(fine.id.actor, fine.id.seq + 1);
+            let wrong = Change { id, ..Change::new(id, Time(1), *object, operation.clone()) };
+            let commit = NewCommit { changes: vec![fine, wrong], ..NewCommit::default() };
+            let refused = lab.store().commit(commit).expect_err("it does not fit");
+            let is_told = matches!(refused, StoreError::Unfit { .. } | StoreError::Unknown { .. });
+            assert!(is_told && refused.to_string().contains(&object.to_string()), "{operation:?}: {refused}");
+        }
+        let status = lab.store().status().unwrap();
+        assert_eq!((lab.store().last_commit(), lab.store().next_change()), (before, next));
+        assert_eq!((status.failure, lab.slot(object, "x")), (None, Datum::number(1.0)));
+        // In the log, in the image, found again in the log, and with more pending upon it.
+        match round {
+            0 => lab.store().checkpoint().unwrap(),
+            1 => {
+                let append = lab.change(list, insert(Line::Items, 2, Run::items([])));
+                lab.commit(append);
+            }
+            _ => lab.reopen(),
+        }
+    }
+    // Within one commit each change finds what those before it did.
+    let grow = lab.change(list, insert(Line::Items, 2, one()));
+    let id = ChangeId::new(grow.id.actor, grow.id.seq + 1);
+    let set = Change::new(id, Time(1), list, Operation::Set { index: 2, value: Datum::Nil });
+    lab.store().commit(NewCommit { changes: vec![grow, set], ..NewCommit::default() }).unwrap();
+    lab.store().checkpoint().unwrap();
+}
+
 #[test]
 fn actors_are_given_out_once() {
     let mut lab = Lab::new();
