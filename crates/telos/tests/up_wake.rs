@@ -2,10 +2,11 @@
 
 mod launch;
 
-use launch::up::{Up, signal, wait_for};
+use launch::up::{Up, wait_for};
 use launch::{Ran, telos_in};
 use serde_json::Value;
 use std::path::Path;
+use system::file::{Hold, Lock};
 
 fn status(up: &Up) -> Value {
     serde_json::from_str(&up.run(&["status", "--json"], "").ok()).unwrap()
@@ -185,18 +186,19 @@ fn another_keeper_starts_at_once_after_one_was_killed() {
     }
 }
 
-/// An image process that is stopped and cannot end holds the image; whoever wants it waits, and then is told who it is.
+/// What is left of an image process in the kernel holds the lock until the last of its memory and files is given back.
 #[test]
 fn a_holder_that_is_ending_is_waited_for() {
     let mut up = Up::start(&[]);
-    let image_pid = up.image_pid;
-    signal(image_pid, "STOP");
-    up.signal("KILL");
-    up.ended();
+    up.stop();
+    let path = up.directory.join("telos.lock");
+    let lock = Lock::take(&path, Hold::Alone).unwrap();
+    // It is in the name of a process that is no more.
+    std::fs::write(&path, format!("{}\n", up.image_pid)).unwrap();
     let directory = up.directory.clone();
     let second = std::thread::spawn(move || Up::start_in(&directory, &[]));
     wait_for("the second keeper has its seat", || keeper::Client::connect(&up.directory, "test").is_ok());
-    signal(image_pid, "CONT");
+    drop(lock);
     let mut second = second.join().unwrap();
     assert_eq!(second.send("1 + 2").ok(), "3\n");
     second.stop();
