@@ -5,6 +5,7 @@ use merge::{Presence, Rest};
 use object::change::{Change, Creation, Datum, Draft, Field, Form, Line, ObjectId, Operation, Run};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
+use std::collections::hash_map::Entry;
 use store::{Store, StoreError};
 
 pub struct Past<'s> {
@@ -21,10 +22,10 @@ pub struct Impossible(pub ObjectId);
 impl<'s> Past<'s> {
     /// These objects as they are now.
     pub fn of(store: &'s Store, objects: impl Iterator<Item = ObjectId>) -> Result<Past<'s>, StoreError> {
-        let mut drafts = FxHashMap::default();
+        let mut drafts: FxHashMap<ObjectId, Option<Draft>> = FxHashMap::default();
         for object in objects {
-            if !drafts.contains_key(&object) {
-                drafts.insert(object, store.read(object)?.map(Draft::from));
+            if let Entry::Vacant(place) = drafts.entry(object) {
+                place.insert(store.read(object)?.map(Draft::from));
             }
         }
         Ok(Past { store, drafts, failure: RefCell::default() })
