@@ -3,7 +3,7 @@
 use crate::made::{Made, options};
 use crate::opening::bare_environment;
 use crate::peers::{changes, fill};
-use crate::work::{Awake, PUTS, Puts, Random, device_bytes, quantile};
+use crate::work::{Awake, PUTS, Puts, Random, VALUE_BYTES, device_bytes, quantile};
 use object::change::*;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -37,41 +37,46 @@ pub fn recovery(directory: &Path, total: u64) -> Value {
     json!({ "changes_per_second": rates, "changes": total })
 }
 
-/// The p99 of commits while nothing else happens, and while a checkpoint of scattered objects runs.
+/// The p99 of commits while nothing else happens, and while a checkpoint of scattered objects runs; then what a checkpoint
+/// takes that nobody commits beside.
 pub fn checkpoint(made: &Made, scattered: u64, rounds: u64) -> Value {
     let directory = &made.directory;
     let store = Store::open(directory, options()).expect("it opens");
     let actor = store.mint_actor().expect("there is another");
     let mut writer = Writer { store: &store, made, actor, next: 1 };
     let (mut quiet, mut busy, mut median, mut busy_median) = (vec![], vec![], vec![], vec![]);
-    let (mut seconds, mut written) = (vec![], vec![]);
+    let (mut rates, mut amplified) = (vec![], vec![]);
+    store.checkpoint().expect("there is room");
     let _awake = Awake::new();
     for round in 0..rounds {
         writer.scatter(scattered, round);
         let mut alone = writer.commit_while(round, Until::Count(5000));
         let is_done = AtomicBool::new(false);
-        let (mut beside, took) = std::thread::scope(|scope| {
-            let checkpoint = scope.spawn(|| {
-                let (start, before) = (Instant::now(), device_bytes(directory));
+        let mut beside = std::thread::scope(|scope| {
+            scope.spawn(|| {
                 store.checkpoint().expect("there is room");
                 is_done.store(true, Ordering::Release);
-                (start.elapsed().as_secs_f64(), device_bytes(directory) - before)
             });
-            let beside = writer.commit_while(round + 1000, Until::Done(&is_done));
-            (beside, checkpoint.join().expect("it did not panic"))
+            writer.commit_while(round + 1000, Until::Done(&is_done))
         });
-        eprintln!("checkpoint: {} commits beside, {:.2} s, {} MB", beside.len(), took.0, took.1 as u64 >> 20);
+        store.checkpoint().expect("there is room");
+        writer.scatter(scattered, round + 2000);
+        let (start, before) = (Instant::now(), device_bytes(directory));
+        store.checkpoint().expect("there is room");
+        let (seconds, written) = (start.elapsed().as_secs_f64(), device_bytes(directory) - before);
+        eprintln!("checkpoint: {} commits beside; alone {seconds:.2} s, {} MB", beside.len(), written as u64 >> 20);
         quiet.push(quantile(&mut alone, 0.99));
         median.push(quantile(&mut alone, 0.5));
         busy.push(quantile(&mut beside, 0.99));
         busy_median.push(quantile(&mut beside, 0.5));
-        seconds.push(took.0);
-        written.push(took.1);
+        rates.push(scattered as f64 / seconds);
+        amplified.push(written / (scattered as f64 * VALUE_BYTES as f64));
     }
     let bytes = store.status().expect("it has one").image_bytes;
     json!({
         "quiet_p99_us": quiet, "busy_p99_us": busy, "quiet_p50_us": median, "busy_p50_us": busy_median,
-        "seconds": seconds, "device_bytes": written, "objects": made.items, "bytes": bytes, "scattered": scattered,
+        "changes_per_second": rates, "bytes_per_byte": amplified,
+        "objects": made.items, "bytes": bytes, "scattered": scattered,
     })
 }
 

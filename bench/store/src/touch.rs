@@ -4,11 +4,10 @@
 use crate::living::{Printed, open, send};
 use crate::made::{Made, options};
 use crate::opening::bare_environment;
-use crate::work::{again, argument, required};
+use crate::work::{again, argument, cpu_seconds, required};
 use image::{Cause, Options};
 use language::{Value, Vm};
 use serde_json::{Value as Json, json};
-use std::time::Instant;
 use store::IMAGE;
 
 /// A prime larger than any number of items.
@@ -56,9 +55,9 @@ fn touched(made: &Made, numbers: &[u64]) -> f64 {
         vm.set_slot(vm.lobby(), "order", order);
         vm.evaluate("total := method(sum := 0; order foreach(item, sum = sum + item count); sum)", "touch")
             .expect("it is Io");
-        let start = Instant::now();
+        let start = cpu_seconds();
         let sum = vm.evaluate("total", "touch").expect("it runs");
-        seconds = start.elapsed().as_secs_f64();
+        seconds = cpu_seconds() - start;
         assert!(vm.number_of(sum).is_some_and(|sum| sum > 0.0));
         // Nothing of this is to be kept.
         Err::<(), ()>(())
@@ -83,12 +82,12 @@ fn read(made: &Made, numbers: &[u64]) -> f64 {
     let table = bare.table("objects", false).expect("it is there");
     let snapshot = bare.read().expect("it can be read");
     let keys: Vec<[u8; 16]> = numbers.iter().map(|&number| made.item(number).to_bytes()).collect();
-    let start = Instant::now();
+    let start = cpu_seconds();
     let mut sum = 0;
     for key in &keys {
         let value = snapshot.get(table, key).expect("it can be read").expect("it is there");
         sum += value.iter().map(|byte| u64::from(*byte)).sum::<u64>();
     }
     assert!(sum > 0);
-    start.elapsed().as_secs_f64()
+    cpu_seconds() - start
 }

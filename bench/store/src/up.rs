@@ -8,6 +8,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
+use system::file::{Hold, Lock};
 
 pub struct Up {
     directory: PathBuf,
@@ -40,7 +41,8 @@ impl Up {
         let _ = kill_process(image, Signal::KILL);
         let _ = self.keeper.kill();
         let _ = self.keeper.wait();
-        while is_alive(self.image_pid) {
+        // A thread that waits for the disk holds the lock for a while yet.
+        while Lock::take(&self.directory.join(store::LOCK), Hold::Alone).is_err() {
             std::thread::sleep(Duration::from_millis(1));
         }
     }
@@ -50,13 +52,6 @@ impl Drop for Up {
     fn drop(&mut self) {
         self.kill();
     }
-}
-
-/// One that waits to be buried is not.
-fn is_alive(pid: u32) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let state = status.rsplit(") ").next().and_then(|rest| rest.chars().next());
-    state.is_some_and(|state| state != 'Z')
 }
 
 /// Sends one message, and tells what the answer was.

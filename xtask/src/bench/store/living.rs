@@ -145,9 +145,8 @@ fn sizes(sizes: &Value, report: &mut Report) -> Result<()> {
         let mut figure = |what: &str, value: f64, unit| {
             report.figures.push(Figure::new(&format!("{what}, {gigabytes:.1} GB"), value, unit));
         };
-        let scattered = number(&size["scattered"])?;
-        figure("checkpoint, beside commits", scattered / median_of(&size["seconds"])?, "objects/s");
-        figure("bytes written a changed byte", median_of(&size["device_bytes"])? / scattered / 150.0, "×");
+        figure("checkpoint", median_of(&size["changes_per_second"])?, "changes/s");
+        figure("bytes written a changed byte", median_of(&size["bytes_per_byte"])?, "×");
         for (name, what) in [("quiet", "transaction"), ("busy", "transaction beside a checkpoint")] {
             figure(&format!("{what}, p50"), median_of(&size[format!("{name}_p50_us")])?, "µs");
             figure(&format!("{what}, p99"), median_of(&size[format!("{name}_p99_us")])?, "µs");

@@ -74,10 +74,9 @@ fn report_image(samples: &Value, report: &mut Report) -> Result<()> {
         };
         report.bars.push(Bar::at_most("commit p99 beside a checkpoint / without", ratio("p99")?, CHECKPOINT_BAR));
         report.figures.push(Figure::new("commit p50 beside a checkpoint / without", ratio("p50")?, "×"));
-        let scattered = number(&checkpoint["scattered"])?;
-        let (seconds, written) = (median_of(&checkpoint["seconds"])?, median_of(&checkpoint["device_bytes"])?);
-        report.figures.push(Figure::new("checkpoint, beside commits", scattered / seconds, "objects/s"));
-        report.figures.push(Figure::new("checkpoint, bytes written a changed byte", written / scattered / 150.0, "×"));
+        let alone = |what: &str| median_of(&checkpoint[what]);
+        report.figures.push(Figure::new("checkpoint", alone("changes_per_second")?, "objects/s"));
+        report.figures.push(Figure::new("checkpoint, bytes written a changed byte", alone("bytes_per_byte")?, "×"));
     }
     if let Some(reads) = samples.get("reads") {
         let ratio = median_ratio(&numbers(&reads["telos_s"])?, &numbers(&reads["lmdb_s"])?);
