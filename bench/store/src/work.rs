@@ -1,7 +1,10 @@
 //! The work that all contenders do: small transactions of four puts of 150 bytes to random ones of the same keys.
 
+use serde_json::Value;
+use std::ffi::OsStr;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -9,6 +12,7 @@ use std::thread::JoinHandle;
 pub const KEYS: u64 = 20_000;
 pub const PUTS: usize = 4;
 pub const VALUE_BYTES: usize = 150;
+const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 /// SplitMix64.
 #[derive(Clone)]
@@ -23,10 +27,11 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
+    /// Letters and digits, so that it can be a text of Io, too.
     pub fn value(&mut self) -> [u8; VALUE_BYTES] {
         let mut value = [0; VALUE_BYTES];
         value.chunks_mut(8).for_each(|chunk| chunk.copy_from_slice(&self.next().to_le_bytes()[..chunk.len()]));
-        value
+        value.map(|byte| LETTERS[usize::from(byte % 64)])
     }
 
     /// One transaction: keys from 1 on, and their new values.
@@ -50,6 +55,20 @@ pub fn device_bytes(path: &Path) -> f64 {
     let name = format!("/sys/dev/block/{}:{}/stat", rustix::fs::major(device), rustix::fs::minor(device));
     let text = std::fs::read_to_string(name).unwrap_or_default();
     text.split_whitespace().nth(6).and_then(|sectors| sectors.parse::<f64>().ok()).unwrap_or(0.0) * 512.0
+}
+
+/// What this process has used of the processors, all its threads together.
+pub fn cpu_seconds() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
+
+/// Memory of a process that is resident, pages of mapped files included; and those that belong to no file.
+pub fn resident_bytes(pid: u32) -> (f64, f64) {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let row = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().nth(0));
+    let bytes = |name: &str| row(name).and_then(|text| text.parse::<f64>().ok()).unwrap_or(0.0) * 1024.0;
+    (bytes("VmRSS:"), bytes("RssAnon:"))
 }
 
 /// Keeps one processor awake while it lives, at the lowest priority: when all are idle, a flush takes a tick of the kernel
@@ -95,4 +114,23 @@ pub fn text_argument(name: &str) -> Option<String> {
     let arguments: Vec<String> = std::env::args().collect();
     let at = arguments.iter().position(|argument| argument == name)?;
     arguments.get(at + 1).cloned()
+}
+
+/// An argument that this part cannot do without.
+pub fn required(name: &str) -> PathBuf {
+    text_argument(name).map(PathBuf::from).unwrap_or_else(|| panic!("{name} is missing"))
+}
+
+/// Runs this program again, in a process of its own that takes one sample and prints it as JSON.
+pub fn again(role: &str, arguments: &[(&str, &OsStr)]) -> Value {
+    let program = std::env::current_exe().expect("this program is somewhere");
+    let mut command = Command::new(program);
+    command.args(["--role", role]);
+    for (name, value) in arguments {
+        command.arg(name).arg(value);
+    }
+    let output = command.stderr(Stdio::inherit()).output().expect("it starts");
+    assert!(output.status.success(), "{command:?} failed ({})", output.status);
+    let text = String::from_utf8(output.stdout).expect("it prints text");
+    serde_json::from_str(text.lines().last().unwrap_or_default()).expect("it prints JSON")
 }
