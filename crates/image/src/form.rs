@@ -3,7 +3,7 @@
 
 use object::change::Text;
 use object::sequence::{Encoding, ItemType, Sequence};
-use object::{Kind, Object, flag};
+use object::{Heap, Kind, Object, Symbol, flag};
 
 const KINDS: [(Kind, u32); 13] = [
     (Kind::Object, 0),
@@ -132,6 +132,12 @@ pub fn symbol_sequence(text: &Text) -> Option<Sequence> {
         bytes if bytes.is_ascii() => Some(Sequence::from_parts(ItemType::Uint8, Encoding::Ascii, bytes)),
         bytes => Some(Sequence::from(std::str::from_utf8(bytes).ok()?).as_fixed_size_type()),
     }
+}
+
+/// The symbol of a text, if it is in memory and plain ASCII: found without making a sequence of it.
+pub fn known_symbol(heap: &Heap, text: &Text) -> Option<Symbol> {
+    let text = std::str::from_utf8(text.as_bytes()).ok().filter(|text| text.is_ascii())?;
+    heap.find_symbol(text)
 }
 
 fn is_same(left: &Sequence, right: &Sequence) -> bool {

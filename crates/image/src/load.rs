@@ -2,7 +2,7 @@
 //! refused, with the object named.
 
 use crate::capture::Language;
-use crate::form::{Flags, symbol_sequence};
+use crate::form::{Flags, known_symbol, symbol_sequence};
 use crate::identity::Identities;
 use object::change::{Body, Creation, Datum, ObjectId, Run, Text};
 use object::sequence::Sequence;
@@ -49,7 +49,7 @@ struct Filling<'f> {
 impl Filling<'_> {
     fn object(&self, creation: &Creation) -> Result<Loaded, String> {
         let flags = Flags::from_number(creation.flags).ok_or("its kind is none that exists")?;
-        let slots = creation.slots.iter().map(|(name, value)| Ok((self.symbol(name)?, self.value(value)?)));
+        let slots = creation.slots.iter().map(|(name, value)| Ok((self.name(name)?, self.value(value)?)));
         let slots: Vec<(Symbol, Value)> = slots.collect::<Result<_, String>>()?;
         if has_twins(&slots) {
             return Err("it has two slots of one name".into());
@@ -67,6 +67,14 @@ impl Filling<'_> {
     fn symbol(&self, text: &Text) -> Result<Symbol, String> {
         let sequence = symbol_sequence(text).ok_or_else(|| format!("{text:?} is no text"))?;
         Ok(self.heap.late_symbol(sequence))
+    }
+
+    /// As symbol, for what is mostly there already.
+    fn name(&self, text: &Text) -> Result<Symbol, String> {
+        match known_symbol(self.heap, text) {
+            Some(symbol) => Ok(symbol),
+            None => self.symbol(text),
+        }
     }
 
     /// What stands in a slot, an item or an entry.

@@ -52,6 +52,9 @@ impl Default for Vm {
     }
 }
 
+/// A machine without its library has about so many objects.
+const BARE_OBJECTS: usize = 2_500;
+
 impl Vm {
     /// A machine with the whole standard library, that can touch just what `host` hands in.
     pub fn new(host: Host) -> Vm {
@@ -63,6 +66,7 @@ impl Vm {
     /// A machine with the primitives only, to be put `onto` a heap that has the rest.
     pub fn bare(host: Host) -> Vm {
         let mut heap = Heap::new();
+        heap.reserve(BARE_OBJECTS);
         let names = Names::new(&mut heap);
         let protos = Protos::new(&mut heap, &names);
         let main = heap.allocate_foreign(protos.coroutine, Kind::Coroutine, Suspended::default());

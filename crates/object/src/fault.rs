@@ -15,7 +15,7 @@ use crate::shape::ShapeId;
 use crate::symbol;
 use crate::value::{Handle, Symbol, Value};
 use elsa::FrozenIndexMap;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::FxBuildHasher;
 use std::cell::{Cell, RefCell};
 use thin_vec::ThinVec;
 
@@ -47,7 +47,7 @@ pub struct Loaded {
 pub(crate) struct Late {
     pub loader: Option<Box<dyn Loader>>,
     objects: FrozenIndexMap<Handle, Box<Object>, FxBuildHasher>,
-    symbols: RefCell<FxHashMap<Sequence, Symbol>>,
+    symbols: RefCell<symbol::Table>,
     /// Handles behind those of the heap's table.
     minted: Cell<u32>,
     failure: RefCell<Option<String>>,
@@ -93,18 +93,21 @@ impl Heap {
     /// The symbol with these items, for an object that is being loaded.
     pub fn late_symbol(&self, sequence: Sequence) -> Symbol {
         let sequence = symbol::normal(sequence);
-        if let Some(symbol) = self.known_symbol(&sequence) {
-            return symbol;
-        }
-        if let Some(&symbol) = self.late.symbols.borrow().get(&sequence) {
+        let hash = symbol::hash_of(sequence.as_bytes());
+        let late = |symbol| match self.late.objects.get(&symbol).map(Object::data) {
+            Some(Data::Sequence(sequence)) => &**sequence,
+            _ => unreachable!("a late symbol is a late object"),
+        };
+        let known = self.known_symbol(hash, &sequence);
+        if let Some(symbol) = known.or_else(|| self.late.symbols.borrow().find(hash, &sequence, late)) {
             return symbol;
         }
         let symbol = self.mint();
         let mut object = Object::hollow(self.symbol_shape().unwrap_or(self.hollow.shape));
         (object.kind, object.flags) = (Kind::Sequence, flag::SYMBOL);
-        object.data = Data::Sequence(Box::new(sequence.clone()));
+        object.data = Data::Sequence(Box::new(sequence));
         self.late.objects.insert(symbol, Box::new(object));
-        self.late.symbols.borrow_mut().insert(sequence, symbol);
+        self.late.symbols.borrow_mut().insert(hash, symbol);
         symbol
     }
 
@@ -131,9 +134,9 @@ impl Heap {
         is_symbol(self.resident(handle)) || self.late.objects.get(&handle).is_some_and(is_symbol)
     }
 
-    /// Loads an object if it is hollow.
+    /// Loads an object if it is hollow, and lets it settle: what is late has a shape of its own until then.
     #[inline]
-    pub(crate) fn fill(&mut self, handle: Handle) {
+    pub fn fill(&mut self, handle: Handle) {
         if self.resident(handle).kind == Kind::Hollow {
             self.object(handle);
             self.settle();
@@ -172,9 +175,10 @@ impl Heap {
         object
     }
 
-    /// Takes in what is late. Whatever changes the heap's tables, or an object, does this first.
+    /// Takes in what is late. Whatever changes the heap's tables, or an object, does this first; a machine that only
+    /// reads does it now and then, for what is late is slower to find.
     #[inline(always)]
-    pub(crate) fn settle(&mut self) {
+    pub fn settle(&mut self) {
         if self.late.minted.get() != 0 || !self.late.objects.is_empty() {
             self.settle_late();
         }

@@ -92,6 +92,11 @@ impl Heap {
         heap
     }
 
+    /// Makes room for so many objects at once.
+    pub fn reserve(&mut self, objects: usize) {
+        self.objects.reserve(objects);
+    }
+
     // ---- allocation
 
     #[inline]

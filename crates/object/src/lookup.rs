@@ -25,18 +25,21 @@ struct Entry {
 /// No object has so many slots.
 const NOT_FOUND: u32 = u32::MAX;
 
+/// Made when there is something to remember: a machine that is put onto another heap never looks into its first one.
+#[derive(Default)]
 pub struct LookupCache {
     entries: Vec<Entry>,
 }
 
-impl Default for LookupCache {
-    fn default() -> LookupCache {
-        let empty = Entry { shape: ShapeId(0), name: Handle(0), epoch: 0, index: 0, holder: None, steps: 0 };
-        LookupCache { entries: vec![empty; CACHE_ENTRIES] }
-    }
-}
-
 impl LookupCache {
+    fn remember(&mut self, at: usize, entry: Entry) {
+        if self.entries.is_empty() {
+            let empty = Entry { shape: ShapeId(0), name: Handle(0), epoch: 0, index: 0, holder: None, steps: 0 };
+            self.entries = vec![empty; CACHE_ENTRIES];
+        }
+        self.entries[at] = entry;
+    }
+
     pub(crate) fn clear(&mut self) {
         self.entries.iter_mut().for_each(|entry| entry.epoch = 0);
     }
@@ -87,14 +90,15 @@ impl Heap {
         let shape = self.resident(handle).shape;
         let hash = (shape.0.wrapping_mul(0x9E37_79B1) ^ name.0.wrapping_mul(0x85EB_CA6B)) as usize;
         let at = (hash ^ (hash >> 15)) & (CACHE_ENTRIES - 1);
-        let entry = &self.lookups.entries[at];
-        if entry.shape == shape && entry.name == name && entry.epoch == self.epoch {
+        if let Some(entry) = self.lookups.entries.get(at)
+            && (entry.shape, entry.name, entry.epoch) == (shape, name, self.epoch)
+        {
             let place = Place { holder: entry.holder.unwrap_or(handle), index: entry.index };
             return ((entry.index != NOT_FOUND).then_some(place), entry.steps);
         }
         let (place, steps) = self.find_uncached(handle, name);
         self.settle();
-        self.lookups.entries[at] = Entry {
+        let entry = Entry {
             shape: self.shape(handle),
             name,
             epoch: self.epoch,
@@ -102,6 +106,7 @@ impl Heap {
             holder: place.map(|place| place.holder).filter(|&holder| holder != handle),
             steps,
         };
+        self.lookups.remember(at, entry);
         (place, steps)
     }
 

@@ -11,16 +11,37 @@ use std::hash::Hasher;
 
 #[derive(Default)]
 pub struct SymbolTable {
-    /// Each symbol with its hash: growing the table, and most comparisons, need not look at the object.
-    table: HashTable<Entry>,
+    table: Table,
     /// The shape of a clone of the Sequence proto, once there is one.
     shape: Option<ShapeId>,
 }
+
+/// Each symbol with its hash: growing the table, and most comparisons, need not look at the object.
+#[derive(Default)]
+pub(crate) struct Table(HashTable<Entry>);
 
 #[derive(Clone, Copy)]
 struct Entry {
     hash: u32,
     symbol: Symbol,
+}
+
+impl Table {
+    /// The symbol with these items, whose hash this is.
+    #[inline]
+    pub fn find<'s>(&self, hash: u32, sequence: &Sequence, items: impl Fn(Symbol) -> &'s Sequence) -> Option<Symbol> {
+        let same = |entry: &Entry| entry.hash == hash && is_same(items(entry.symbol), sequence);
+        self.0.find(spread(hash), same).map(|entry| entry.symbol)
+    }
+
+    #[inline]
+    pub fn insert(&mut self, hash: u32, symbol: Symbol) {
+        self.0.insert_unique(spread(hash), Entry { hash, symbol }, |entry| spread(entry.hash));
+    }
+
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
 }
 
 /// The table wants 64 bits of which it uses the upper and the lower ones.
@@ -30,7 +51,7 @@ fn spread(hash: u32) -> u64 {
 }
 
 #[inline]
-fn hash_of(bytes: &[u8]) -> u32 {
+pub(crate) fn hash_of(bytes: &[u8]) -> u32 {
     let mut hasher = FxHasher::default();
     hasher.write(bytes);
     let hash = hasher.finish();
@@ -67,7 +88,7 @@ impl Heap {
     pub fn set_symbol_shape(&mut self, shape: ShapeId) {
         self.settle();
         self.symbols.shape = Some(shape);
-        for entry in &self.symbols.table {
+        for entry in &self.symbols.table.0 {
             self.objects[entry.symbol.0 as usize].shape = shape;
         }
     }
@@ -88,18 +109,15 @@ impl Heap {
     #[inline]
     pub fn intern_sequence(&mut self, sequence: Sequence) -> Symbol {
         self.settle();
-        match self.known_symbol(&sequence) {
+        match self.known_symbol(hash_of(sequence.as_bytes()), &sequence) {
             Some(symbol) => self.counted(symbol),
             None => self.add_symbol(sequence),
         }
     }
 
     #[inline]
-    pub(crate) fn known_symbol(&self, sequence: &Sequence) -> Option<Symbol> {
-        let hash = hash_of(sequence.as_bytes());
-        let objects = &self.objects;
-        let same = |entry: &Entry| entry.hash == hash && is_same(sequence_of(objects, entry.symbol), sequence);
-        self.symbols.table.find(spread(hash), same).map(|entry| entry.symbol)
+    pub(crate) fn known_symbol(&self, hash: u32, sequence: &Sequence) -> Option<Symbol> {
+        self.symbols.table.find(hash, sequence, |symbol| sequence_of(&self.objects, symbol))
     }
 
     fn add_symbol(&mut self, sequence: Sequence) -> Symbol {
@@ -119,7 +137,7 @@ impl Heap {
     #[inline]
     pub(crate) fn enter_symbol(&mut self, symbol: Symbol) {
         let hash = hash_of(sequence_of(&self.objects, symbol).as_bytes());
-        self.symbols.table.insert_unique(spread(hash), Entry { hash, symbol }, |entry| spread(entry.hash));
+        self.symbols.table.insert(hash, symbol);
     }
 
     fn find_ascii(&self, bytes: &[u8]) -> Option<Symbol> {
@@ -131,7 +149,7 @@ impl Heap {
                 && sequence.item_type() == ItemType::Uint8
                 && sequence.encoding().is_text()
         };
-        self.symbols.table.find(spread(hash), same).map(|entry| entry.symbol)
+        self.symbols.table.0.find(spread(hash), same).map(|entry| entry.symbol)
     }
 
     /// The symbol with this text if there is one.
@@ -140,9 +158,7 @@ impl Heap {
             return self.find_ascii(text.as_bytes());
         }
         let wanted = Sequence::from(text).as_fixed_size_type();
-        let hash = hash_of(wanted.as_bytes());
-        let same = |entry: &Entry| is_same(sequence_of(&self.objects, entry.symbol), &wanted);
-        self.symbols.table.find(spread(hash), same).map(|entry| entry.symbol)
+        self.known_symbol(hash_of(wanted.as_bytes()), &wanted)
     }
 
     /// The text of a symbol, for messages to people.
@@ -160,10 +176,10 @@ impl Heap {
 
     /// Every symbol, in no order that a program may rely on.
     pub fn symbols(&self) -> impl Iterator<Item = Symbol> + '_ {
-        self.symbols.table.iter().map(|entry| entry.symbol)
+        self.symbols.table.0.iter().map(|entry| entry.symbol)
     }
 
     pub(crate) fn sweep_symbols(&mut self, is_marked: impl Fn(Handle) -> bool) {
-        self.symbols.table.retain(|entry| is_marked(entry.symbol));
+        self.symbols.table.0.retain(|entry| is_marked(entry.symbol));
     }
 }

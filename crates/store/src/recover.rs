@@ -14,8 +14,8 @@ use crate::frame::{ALIGNMENT, HEADER_BYTES, Header, Kind};
 use crate::label::Label;
 use crate::log::Log;
 
-/// How much is read at a time.
-const CHUNK_BYTES: usize = 1 << 20;
+/// How much is read at a time: little, for each page that is touched for the first time costs more than reading it.
+const CHUNK_BYTES: usize = 64 << 10;
 
 /// Where the log ends, and what was found there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -94,6 +94,10 @@ impl Vm {
         let to_self = matches!(instruction.op, Op::SendSelf | Op::FindSelf);
         let receiver = if to_self { 0 } else { instruction.b as usize };
         let target = self.stack.values[base + receiver];
+        // The site shall remember the shape that it keeps.
+        if let Some(handle) = target.as_handle() {
+            self.heap.fill(handle);
+        }
         let (from_locals, locals_steps) =
             if to_self { self.heap.find_counted(self.protos.locals, site.name) } else { (None, 0) };
         let (found, steps) = match from_locals {

@@ -56,6 +56,7 @@ impl Vm {
     #[cold]
     #[inline(never)]
     pub(crate) fn refuel_for(&mut self, units: i64) -> Result<(), Signal> {
+        self.heap.settle();
         self.check_interrupt()?;
         if !self.tank.refill(units) {
             return Err(Halt::Fuel { limit: self.tank.limit.unwrap_or(0) }.into());
