@@ -138,7 +138,7 @@ impl Keeper<'_> {
         self.connections = connections;
     }
 
-    pub fn time_is_up(&mut self, token: u64, _now: Instant) {
+    pub fn time_is_up(&mut self, token: u64) {
         let Some(entry) = self.requests.entries.get_mut(&token) else { return };
         let timeout = entry.timeout.unwrap_or_default();
         match entry.stage {
