@@ -46,12 +46,17 @@ impl Client {
         if !socket::is_welcome(&socket::peer(&stream)?) && !rustix::process::geteuid().is_root() {
             return Err(KeeperError::NotYours(socket::socket_path(directory)));
         }
-        let welcome = Welcome { protocol: 0, telos: String::new(), pid: 0, directory: String::new() };
-        let mut client = Client { stream, inbox: Inbox::default(), outbox: Outbox::default(), welcome, last_id: 0 };
+        let mut client = Client::new(stream);
         client.outbox.push_json(Kind::Hello, 0, &Hello { protocol: VERSION, client: name.to_string() });
         client.flush()?;
         client.welcome = client.expect(Kind::Welcome, 0)?;
         Ok(client)
+    }
+
+    /// A client that has said nothing yet.
+    fn new(stream: UnixStream) -> Client {
+        let welcome = Welcome { protocol: 0, telos: String::new(), pid: 0, directory: String::new() };
+        Client { stream, inbox: Inbox::default(), outbox: Outbox::default(), welcome, last_id: 0 }
     }
 
     /// What the keeper said of itself.
@@ -78,7 +83,7 @@ impl Client {
         self.last_id += 1;
         self.outbox.push_json(Kind::Request, self.last_id, request);
         if self.outbox.len() - before > FRAME_BYTES_MAX {
-            self.outbox.clear();
+            self.outbox.truncate(before);
             let most = FRAME_BYTES_MAX >> 20;
             return Err(KeeperError::Protocol(format!("a request of more than {most} MiB; send it in parts")));
         }
@@ -150,4 +155,38 @@ impl Client {
 
 fn decode<T: DeserializeOwned>(body: &[u8]) -> Result<T, KeeperError> {
     serde_json::from_slice(body).map_err(|error| KeeperError::Protocol(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A client that was welcomed, and what the keeper has of it.
+    fn pair() -> (Client, UnixStream) {
+        let (near, far) = UnixStream::pair().unwrap();
+        (Client::new(near), far)
+    }
+
+    /// The next frame of a client, without its body.
+    fn next(inbox: &mut Inbox, stream: &UnixStream) -> (Kind, u64) {
+        loop {
+            if let Some(frame) = inbox.next(FRAME_BYTES_MAX).unwrap() {
+                return (frame.kind, frame.id);
+            }
+            assert_ne!(inbox.fill(stream).unwrap(), 0, "the client has gone");
+        }
+    }
+
+    #[test]
+    fn a_request_that_is_too_long_takes_no_other_with_it() {
+        let (mut client, far) = pair();
+        let first = client.post(&Request::evaluate("1")).unwrap();
+        let long = Request::evaluate("x".repeat(FRAME_BYTES_MAX));
+        assert!(client.post(&long).is_err_and(|error| error.to_string().contains("16 MiB")));
+        let last = client.post(&Request::evaluate("2")).unwrap();
+        client.flush().unwrap();
+        let mut inbox = Inbox::default();
+        assert_eq!(next(&mut inbox, &far), (Kind::Request, first));
+        assert_eq!(next(&mut inbox, &far), (Kind::Request, last));
+    }
 }
