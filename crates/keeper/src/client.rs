@@ -49,7 +49,8 @@ pub struct Canceller {
 
 impl Canceller {
     /// Asks to stop a request, which is then answered as interrupted, unless it was done already. Waits until what the
-    /// client is sending has been sent.
+    /// client is sending has been sent; and stands behind it, so whoever posts more than 64 requests at once stops none
+    /// before the keeper has read them.
     pub fn cancel(&self, id: u64) -> Result<(), KeeperError> {
         let mut outbox = Outbox::default();
         outbox.push(Kind::Cancel, id, &[]);

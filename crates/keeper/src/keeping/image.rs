@@ -184,6 +184,7 @@ impl Keeper<'_> {
         if let Some(connection) = self.connections.get_mut(&entry.client) {
             connection.outbox.push_json(Kind::Status, entry.id, &status);
             connection.unanswered -= 1;
+            connection.inquiries -= 1;
             self.touched.push(entry.client);
         }
     }

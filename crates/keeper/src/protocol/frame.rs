@@ -92,6 +92,12 @@ impl Inbox {
         Ok(Some(Frame { kind, id, body: &self.buffer[body] }))
     }
 
+    /// What the next frame is about, as soon as its header has come. None also if there is no such kind: [`Inbox::next`]
+    /// says so.
+    pub fn next_kind(&self) -> Option<Kind> {
+        self.header(usize::MAX).ok().flatten().map(|(_, kind, _)| kind)
+    }
+
     fn header(&self, body_bytes_max: usize) -> Result<Option<(usize, Kind, u64)>, KeeperError> {
         let rest = &self.buffer[self.start..];
         let (Some(length), Some(&kind), Some(id)) =
@@ -227,6 +233,18 @@ mod tests {
         unknown.extend([0; 8]);
         assert!(inbox(&unknown).next(FRAME_BYTES_MAX).is_err_and(|error| error.to_string().contains("kind 99")));
         assert_eq!(inbox(&unknown[..12]).next(FRAME_BYTES_MAX).unwrap(), None);
+    }
+
+    #[test]
+    fn the_kind_of_a_frame_is_known_before_its_body_has_come() {
+        let mut out = Outbox::default();
+        out.push(Kind::Request, 7, b"{}");
+        assert_eq!(inbox(&out.buffer[..HEADER_BYTES]).next_kind(), Some(Kind::Request));
+        assert_eq!(inbox(&out.buffer[..HEADER_BYTES - 1]).next_kind(), None);
+        let mut whole = inbox(&out.buffer);
+        assert_eq!(whole.next_kind(), Some(Kind::Request));
+        whole.next(100).unwrap();
+        assert_eq!(whole.next_kind(), None);
     }
 
     #[test]
