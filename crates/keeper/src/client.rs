@@ -216,7 +216,7 @@ mod tests {
         assert_eq!(next(&mut inbox, &far), (Kind::Request, last));
     }
 
-    /// A frame longer than what a socket holds is written in pieces, and between two of them there was room for another.
+    /// A frame longer than what a socket holds is written in pieces, and another could come between two of them.
     #[test]
     fn a_cancellation_does_not_cut_into_a_request_that_is_being_sent() {
         let (mut client, far) = pair();

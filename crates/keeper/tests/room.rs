@@ -1,5 +1,5 @@
-//! A keeper that has as many requests as it may have, with bounds so small that a few fill it. What has no place is left
-//! unread; what needs none gets through.
+//! A keeper that has as many requests as it may have, with bounds so small that a few fill it. What has no place is
+//! left unread; what needs none gets through.
 
 use keeper::protocol::{Answer, FailureKind, Outcome, Request, Shown};
 use keeper::{Begun, Bounds, Client, KeeperError, Living, Plan, Watch};

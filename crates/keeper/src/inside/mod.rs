@@ -1,6 +1,6 @@
-//! The image process: three threads around one [`Living`]. The main thread runs requests and turns; the reader beside it
-//! takes what the keeper sends and can interrupt; the third waits for durability and answers. Long work such as a backup
-//! has threads of its own, a few at most.
+//! The image process: three threads around one [`Living`]. The main thread runs requests and turns; the reader beside
+//! it takes what the keeper sends and can interrupt; the third waits for durability and answers. Long work such as a
+//! backup has threads of its own, a few at most.
 //!
 //! It ends when the keeper says so or has gone, never on a signal: whoever stops a group of processes means the keeper.
 

@@ -25,7 +25,7 @@ impl Watch for Flag {
     }
 }
 
-/// Echoes; `spin` runs until it is interrupted, `fail` cannot be made durable, `hold` and `apart, held` wait for the test.
+/// Echoes; `spin` runs until it is interrupted, `fail` cannot be made durable, what is held waits for the test.
 struct Echo {
     flag: Arc<Flag>,
     hold: Arc<Mutex<Receiver<()>>>,

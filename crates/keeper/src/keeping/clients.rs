@@ -26,8 +26,8 @@ impl Keeper<'_> {
             match self.seat.listener.accept() {
                 Ok((stream, _)) => self.let_in(stream),
                 Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return,
-                // Out of descriptors: whoever waits is let in when another client has gone. Not to wake up for it all the
-                // time, nobody is waited for until then.
+                // Out of descriptors: whoever waits is let in when another client has gone. Not to wake up for it all
+                // the time, nobody is waited for until then.
                 Err(_) => return self.watch_listener(self.connections.is_empty()),
             }
         }
@@ -76,7 +76,7 @@ impl Keeper<'_> {
         self.touched.push(client);
     }
 
-    /// Whether what a client sends next has to be left unread for now. One that has not greeted sends nothing that waits.
+    /// Whether what a client sends next is left unread for now. One that has not greeted sends nothing that waits.
     fn must_wait(&self, connection: &Connection) -> bool {
         let Some(kind) = connection.inbox.next_kind().filter(|_| connection.is_greeted) else { return false };
         let is_late = kind == Kind::Request && self.phase.is_ending();

@@ -66,8 +66,8 @@ impl Requests {
         }
     }
 
-    /// Whether a client may send one more frame of a kind. Only what has to be answered later is bounded: who has as many
-    /// requests as fit can still stop one, ask for the status, or greet.
+    /// Whether a client may send one more frame of a kind. Only what has to be answered later is bounded: who has as
+    /// many requests as fit can still stop one, ask for the status, or greet.
     pub fn has_room(&self, kind: Kind, connection: &Connection, bounds: &Bounds) -> bool {
         match kind {
             Kind::Request => {

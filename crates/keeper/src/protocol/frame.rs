@@ -80,8 +80,8 @@ impl Inbox {
         }
     }
 
-    /// The next whole frame, none if there is only a part of one. Whoever announces a body longer than `body_bytes_max`,
-    /// or a kind that does not exist, does not speak this protocol.
+    /// The next whole frame, none if there is only a part of one. Whoever announces a body longer than
+    /// `body_bytes_max`, or a kind that does not exist, does not speak this protocol.
     pub fn next(&mut self, body_bytes_max: usize) -> Result<Option<Frame<'_>>, KeeperError> {
         let Some((length, kind, id)) = self.header(body_bytes_max)? else { return Ok(None) };
         let body = self.start + HEADER_BYTES..self.start + HEADER_BYTES + length;
@@ -92,8 +92,8 @@ impl Inbox {
         Ok(Some(Frame { kind, id, body: &self.buffer[body] }))
     }
 
-    /// What the next frame is about, as soon as its header has come. None also if there is no such kind: [`Inbox::next`]
-    /// says so.
+    /// What the next frame is about, as soon as its header has come. None also if there is no such kind:
+    /// [`Inbox::next`] says so.
     pub fn next_kind(&self) -> Option<Kind> {
         self.header(usize::MAX).ok().flatten().map(|(_, kind, _)| kind)
     }
