@@ -1,9 +1,13 @@
 //! A keeper that has as many requests as it may have, with bounds so small that a few fill it. What has no place is
 //! left unread; what needs none gets through.
 
-use keeper::protocol::{Answer, FailureKind, Outcome, Request, Shown};
+use keeper::protocol::{
+    Answer, FRAME_BYTES_MAX, FailureKind, Hello, Inbox, Kind, Outbox, Outcome, Request, Shown, VERSION,
+};
 use keeper::{Begun, Bounds, Client, KeeperError, Living, Plan, Watch};
 use std::collections::BTreeMap;
+use std::io::Write;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -172,13 +176,52 @@ fn a_keeper_without_room_for_requests_greets_and_tells_its_status() {
     }
 }
 
+/// The socket's own words, without the client that minds its manners.
+fn greeting(kept: &Kept) -> (UnixStream, Outbox) {
+    let stream = UnixStream::connect(kept.path().join(keeper::SOCKET)).unwrap();
+    let mut outbox = Outbox::default();
+    outbox.push_json(Kind::Hello, 0, &Hello { protocol: VERSION, client: "raw".into() });
+    (stream, outbox)
+}
+
+#[test]
+fn who_is_left_unread_in_the_middle_of_a_frame_is_not_sent_away_for_that() {
+    let kept = Kept::start(Bounds { requests: 1, frame: Duration::from_millis(500), ..Bounds::default() });
+    let (mut stream, mut outbox) = greeting(&kept);
+    outbox.drain(&stream).unwrap();
+    // Put together by hand, to be sent in three parts.
+    let body = serde_json::to_vec(&labelled("quick")).unwrap();
+    let header = [&(body.len() as u32).to_le_bytes()[..], &[Kind::Request as u8], &7_u64.to_le_bytes()].concat();
+    stream.write_all(&header).unwrap();
+    // What was sent before a client connects is read before what that client says.
+    let mut client = kept.client();
+    let only = client.post(&busy()).unwrap();
+    client.flush().unwrap();
+    let began_ms = client.status().unwrap().up_ms;
+    stream.write_all(&body[..1]).unwrap();
+    // Clients that fell asleep are looked for once a second.
+    while client.status().unwrap().up_ms < began_ms + 2000 {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    stream.write_all(&body[1..]).expect("it was not sent away");
+    client.canceller().unwrap().cancel(only).unwrap();
+    let mut inbox = Inbox::default();
+    let kind = loop {
+        match inbox.next(FRAME_BYTES_MAX).unwrap().map(|frame| frame.kind) {
+            None => assert_ne!(inbox.fill(&stream).unwrap(), 0, "it was sent away"),
+            Some(Kind::Welcome) => {}
+            Some(kind) => break kind,
+        }
+    };
+    assert_eq!(kind, Kind::Answer);
+    drop((client, stream));
+    kept.end();
+}
+
 #[test]
 fn more_inquiries_than_a_client_may_have_are_all_answered() {
-    use keeper::protocol::{FRAME_BYTES_MAX, Hello, Inbox, Kind, Outbox, VERSION};
     let kept = Kept::start(Bounds { inquiries_per_client: 2, ..Bounds::default() });
-    let stream = std::os::unix::net::UnixStream::connect(kept.path().join(keeper::SOCKET)).unwrap();
-    let mut outbox = Outbox::default();
-    outbox.push_json(Kind::Hello, 0, &Hello { protocol: VERSION, client: "curious".into() });
+    let (stream, mut outbox) = greeting(&kept);
     (1..=100).for_each(|id| outbox.push(Kind::Status, id, &[]));
     outbox.drain(&stream).unwrap();
     let (mut inbox, mut answered) = (Inbox::default(), Vec::new());
