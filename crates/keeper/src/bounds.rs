@@ -9,6 +9,8 @@ pub struct Bounds {
     pub clients: usize,
     /// Requests of one client that are not answered; more are left unread until one is.
     pub requests_per_client: usize,
+    /// Inquiries about the status of one client that are not answered; they take no room from requests.
+    pub inquiries_per_client: usize,
     /// Requests of all clients that are not answered.
     pub requests: usize,
     /// Bytes of requests that were read and not handed on, of all clients.
@@ -37,6 +39,7 @@ impl Default for Bounds {
         Bounds {
             clients: 256,
             requests_per_client: 64,
+            inquiries_per_client: 4,
             requests: 4096,
             request_bytes: 128 << 20,
             requests_ahead: 256,

@@ -8,6 +8,7 @@ use crate::socket;
 use serde::de::DeserializeOwned;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A connection to an image that is up.
 ///
@@ -21,21 +22,40 @@ use std::path::Path;
 /// ```
 pub struct Client {
     stream: UnixStream,
+    writing: Writing,
     inbox: Inbox,
     outbox: Outbox,
     welcome: Welcome,
     last_id: u64,
 }
 
+/// The right to write to a connection, which its client and its cancellers share: a frame is written whole before the
+/// next one begins.
+#[derive(Clone, Default)]
+struct Writing(Arc<Mutex<()>>);
+
+impl Writing {
+    /// Whoever panicked while holding it was between two calls of the system; the other side sees what is missing.
+    fn take(&self) -> MutexGuard<'_, ()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// Stops requests of a client from another thread.
-pub struct Canceller(UnixStream);
+pub struct Canceller {
+    stream: UnixStream,
+    writing: Writing,
+}
 
 impl Canceller {
-    /// Asks to stop a request, which is then answered as interrupted, unless it was done already.
+    /// Asks to stop a request, which is then answered as interrupted, unless it was done already. Waits until what the
+    /// client is sending has been sent; and stands behind it, so whoever posts more than 64 requests at once stops none
+    /// before the keeper has read them.
     pub fn cancel(&self, id: u64) -> Result<(), KeeperError> {
         let mut outbox = Outbox::default();
         outbox.push(Kind::Cancel, id, &[]);
-        outbox.drain(&self.0).map(|_| ()).map_err(|_| KeeperError::KeeperGone)
+        let _turn = self.writing.take();
+        outbox.drain(&self.stream).map(|_| ()).map_err(|_| KeeperError::KeeperGone)
     }
 }
 
@@ -46,12 +66,18 @@ impl Client {
         if !socket::is_welcome(&socket::peer(&stream)?) && !rustix::process::geteuid().is_root() {
             return Err(KeeperError::NotYours(socket::socket_path(directory)));
         }
-        let welcome = Welcome { protocol: 0, telos: String::new(), pid: 0, directory: String::new() };
-        let mut client = Client { stream, inbox: Inbox::default(), outbox: Outbox::default(), welcome, last_id: 0 };
+        let mut client = Client::new(stream);
         client.outbox.push_json(Kind::Hello, 0, &Hello { protocol: VERSION, client: name.to_string() });
         client.flush()?;
         client.welcome = client.expect(Kind::Welcome, 0)?;
         Ok(client)
+    }
+
+    /// A client that has said nothing yet.
+    fn new(stream: UnixStream) -> Client {
+        let welcome = Welcome { protocol: 0, telos: String::new(), pid: 0, directory: String::new() };
+        let (inbox, outbox) = (Inbox::default(), Outbox::default());
+        Client { stream, writing: Writing::default(), inbox, outbox, welcome, last_id: 0 }
     }
 
     /// What the keeper said of itself.
@@ -78,7 +104,7 @@ impl Client {
         self.last_id += 1;
         self.outbox.push_json(Kind::Request, self.last_id, request);
         if self.outbox.len() - before > FRAME_BYTES_MAX {
-            self.outbox.clear();
+            self.outbox.truncate(before);
             let most = FRAME_BYTES_MAX >> 20;
             return Err(KeeperError::Protocol(format!("a request of more than {most} MiB; send it in parts")));
         }
@@ -86,7 +112,11 @@ impl Client {
     }
 
     pub fn flush(&mut self) -> Result<(), KeeperError> {
-        match self.outbox.drain(&self.stream) {
+        let written = {
+            let _turn = self.writing.take();
+            self.outbox.drain(&self.stream)
+        };
+        match written {
             Ok(_) => Ok(()),
             // Who refuses says why before closing.
             Err(_) => match self.receive() {
@@ -115,7 +145,8 @@ impl Client {
 
     /// Lets another thread stop requests, a handler of Ctrl-C for example.
     pub fn canceller(&self) -> Result<Canceller, KeeperError> {
-        self.stream.try_clone().map(Canceller).map_err(KeeperError::system("share the connection"))
+        let stream = self.stream.try_clone().map_err(KeeperError::system("share the connection"))?;
+        Ok(Canceller { stream, writing: self.writing.clone() })
     }
 
     /// Waits for one frame; others are for requests that nobody waits for any more.
@@ -150,4 +181,61 @@ impl Client {
 
 fn decode<T: DeserializeOwned>(body: &[u8]) -> Result<T, KeeperError> {
     serde_json::from_slice(body).map_err(|error| KeeperError::Protocol(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A client that was welcomed, and what the keeper has of it.
+    fn pair() -> (Client, UnixStream) {
+        let (near, far) = UnixStream::pair().unwrap();
+        (Client::new(near), far)
+    }
+
+    /// The next frame of a client, without its body.
+    fn next(inbox: &mut Inbox, stream: &UnixStream) -> (Kind, u64) {
+        loop {
+            if let Some(frame) = inbox.next(FRAME_BYTES_MAX).unwrap() {
+                return (frame.kind, frame.id);
+            }
+            assert_ne!(inbox.fill(stream).unwrap(), 0, "the client has gone");
+        }
+    }
+
+    #[test]
+    fn a_request_that_is_too_long_takes_no_other_with_it() {
+        let (mut client, far) = pair();
+        let first = client.post(&Request::evaluate("1")).unwrap();
+        let long = Request::evaluate("x".repeat(FRAME_BYTES_MAX));
+        assert!(client.post(&long).is_err_and(|error| error.to_string().contains("16 MiB")));
+        let last = client.post(&Request::evaluate("2")).unwrap();
+        client.flush().unwrap();
+        let mut inbox = Inbox::default();
+        assert_eq!(next(&mut inbox, &far), (Kind::Request, first));
+        assert_eq!(next(&mut inbox, &far), (Kind::Request, last));
+    }
+
+    /// A frame longer than what a socket holds is written in pieces, and another could come between two of them.
+    #[test]
+    fn a_cancellation_does_not_cut_into_a_request_that_is_being_sent() {
+        let (mut client, far) = pair();
+        let canceller = client.canceller().unwrap();
+        let long = client.post(&Request::evaluate("x".repeat(8 << 20))).unwrap();
+        let mut inbox = Inbox::default();
+        let (begun, has_begun) = std::sync::mpsc::channel();
+        std::thread::scope(|scope| {
+            scope.spawn(|| client.flush().unwrap());
+            // What was read of it is less than a socket holds, so it is still being sent.
+            inbox.fill(&far).unwrap();
+            scope.spawn(move || {
+                begun.send(()).unwrap();
+                canceller.cancel(7).unwrap();
+            });
+            has_begun.recv().unwrap();
+            assert_eq!(next(&mut inbox, &far), (Kind::Request, long));
+            assert_eq!(next(&mut inbox, &far), (Kind::Cancel, 7));
+            assert!(!inbox.is_partial());
+        });
+    }
 }

@@ -1,5 +1,5 @@
-//! Where the socket lies and whose it is: made with nobody else's rights from its first moment on, refused while another
-//! keeper lives, replaced when its keeper is dead.
+//! Where the socket lies and whose it is: made with nobody else's rights from its first moment on, refused while
+//! another keeper lives, replaced when its keeper is dead.
 
 use crate::error::KeeperError;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};

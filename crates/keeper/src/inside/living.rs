@@ -35,6 +35,7 @@ pub enum Begun {
         wait: Option<Wait>,
     },
     /// Long work beside the machine, such as a backup: runs on a thread of its own, and other requests go on meanwhile.
+    /// Beyond a few at once it is refused; at a stop it is waited for, and left alone if it takes too long.
     Apart(Box<dyn FnOnce() -> Answer + Send>),
 }
 

@@ -1,9 +1,11 @@
-//! The image process: three threads around one [`Living`]. The main thread runs requests and turns; the reader beside it
-//! takes what the keeper sends and can interrupt; the third waits for durability and answers.
+//! The image process: three threads around one [`Living`]. The main thread runs requests and turns; the reader beside
+//! it takes what the keeper sends and can interrupt; the third waits for durability and answers. Long work such as a
+//! backup has threads of its own, a few at most.
 //!
 //! It ends when the keeper says so or has gone, never on a signal: whoever stops a group of processes means the keeper.
 
 mod answers;
+mod apart;
 mod desk;
 mod living;
 mod reader;
@@ -13,6 +15,7 @@ pub use living::{Begun, Living, Wait, Watch};
 use crate::error::KeeperError;
 use crate::protocol::{Answer, FailureKind, Kind, Outbox, Outcome, Refusal};
 use answers::Answers;
+use apart::Apart;
 use desk::{Desk, Work};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
@@ -61,7 +64,9 @@ fn serve<L: Living>(
     };
     desk.set_watch(living.watch());
     answers.tell(Kind::Ready);
-    run(&mut living, &desk, &answers);
+    let apart = Apart::default();
+    run(&mut living, &desk, &answers, &apart);
+    apart.finish(apart::GRACE, &answers.sender());
     // What was begun is answered before the files are closed.
     answers.finish();
     living.close().map_err(|message| {
@@ -77,7 +82,7 @@ fn say_failed(pair: &UnixStream, message: &str) {
     let _ = outbox.drain(pair);
 }
 
-fn run<L: Living>(living: &mut L, desk: &Desk, answers: &Answers) {
+fn run<L: Living>(living: &mut L, desk: &Desk, answers: &Answers, apart: &Apart) {
     let mut next_turn = desk.turn(|| living.turn());
     loop {
         match desk.next(next_turn) {
@@ -90,12 +95,7 @@ fn run<L: Living>(living: &mut L, desk: &Desk, answers: &Answers) {
                 }
                 Begun::Apart(job) => {
                     desk.finish();
-                    let sender = answers.sender();
-                    let work = move || sender.push(token, job(), None);
-                    if std::thread::Builder::new().name("apart".into()).spawn(work).is_err() {
-                        let refused = Answer::failed(FailureKind::Refused, "the system has no thread left for this");
-                        answers.push(token, refused, None);
-                    }
+                    apart.start(token, job, answers.sender());
                 }
             },
             Work::Refused(token, answer) => answers.push(token, answer, None),

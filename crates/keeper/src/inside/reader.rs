@@ -9,8 +9,8 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long the machine may take to end after the keeper has gone. Nobody waits for an answer then, and another keeper may
-/// wait for the files; what was acknowledged is in the log.
+/// How long the machine may take to end after the keeper has gone. Nobody waits for an answer then, and another keeper
+/// may wait for the files; what was acknowledged is in the log.
 const GRACE: Duration = Duration::from_millis(500);
 
 pub fn start(pair: UnixStream, desk: Arc<Desk>, answers: Sender, exit: fn(i32)) -> Result<(), KeeperError> {

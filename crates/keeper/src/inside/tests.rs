@@ -3,6 +3,7 @@
 use super::*;
 use crate::protocol::{Command, FRAME_BYTES_MAX, Failure, Inbox, Reason, Request, Shown};
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
@@ -24,15 +25,16 @@ impl Watch for Flag {
     }
 }
 
-/// Echoes; `spin` runs until it is interrupted, `fail` cannot be made durable, `hold` waits for the test.
+/// Echoes; `spin` runs until it is interrupted, `fail` cannot be made durable, what is held waits for the test.
 struct Echo {
     flag: Arc<Flag>,
-    hold: Option<Receiver<()>>,
+    hold: Arc<Mutex<Receiver<()>>>,
     turns: u64,
 }
 
+/// Without something to wait for, nothing is held.
 fn echo(hold: Option<Receiver<()>>) -> Echo {
-    Echo { flag: Arc::default(), hold, turns: 0 }
+    Echo { flag: Arc::default(), hold: Arc::new(Mutex::new(hold.unwrap_or_else(|| channel().1))), turns: 0 }
 }
 
 impl Living for Echo {
@@ -49,9 +51,9 @@ impl Living for Echo {
             }
             "fail" => wait = Some(Box::new(|| Err(Failure::new(FailureKind::Storage, "the disk is full")))),
             "hold" => {
-                let hold = self.hold.take().expect("it is held once");
+                let hold = self.hold.clone();
                 wait = Some(Box::new(move || {
-                    let _ = hold.recv();
+                    let _ = hold.lock().unwrap().recv();
                     Ok(())
                 }));
             }
@@ -61,6 +63,14 @@ impl Living for Echo {
             }
             "long" => return Begun::Done { answer: value("\u{1}".repeat(FRAME_BYTES_MAX / 2)), wait: None },
             "apart" => return Begun::Apart(Box::new(|| value("from afar".into()))),
+            "apart, held" => {
+                let hold = self.hold.clone();
+                return Begun::Apart(Box::new(move || {
+                    let _ = hold.lock().unwrap().recv();
+                    value("from afar".into())
+                }));
+            }
+            "apart, broken" => return Begun::Apart(Box::new(|| panic!("as the test wants it"))),
             _ => {}
         }
         let mut answer = value(source.clone());
@@ -202,6 +212,63 @@ fn the_scheduler_gets_its_turns_and_long_work_a_thread() {
         keeper.ask(2, "apart");
         assert!(matches!(keeper.answer().1.outcome, Outcome::Value(shown) if shown.text == "from afar"));
     });
+}
+
+/// Each was a thread that nobody counted.
+#[test]
+fn more_long_work_than_may_run_at_once_is_refused() {
+    let (release, hold) = channel();
+    with_echo(Some(hold), |keeper| {
+        let most = apart::APART_MAX as u64;
+        (0..=most).for_each(|id| keeper.ask(id, "apart, held"));
+        let (id, kind, message) = keeper.failure();
+        assert_eq!((id, kind), (most, FailureKind::Refused));
+        assert!(message.contains("4 backups or checks are under way"), "{message}");
+        (0..most).for_each(|_| release.send(()).unwrap());
+        let mut done: Vec<u64> = (0..most).map(|_| keeper.answer().0).collect();
+        done.sort_unstable();
+        assert_eq!(done, (0..most).collect::<Vec<u64>>());
+        keeper.ask(most, "apart, broken");
+        assert_eq!(keeper.failure().1, FailureKind::Lost);
+    });
+}
+
+/// The process ended in the middle of a backup, and whoever asked for it was told that nothing is known of it.
+#[test]
+fn long_work_comes_to_its_end_before_the_process_does() {
+    let (release, hold) = channel();
+    let (near, far) = UnixStream::pair().unwrap();
+    let process = std::thread::spawn(move || serve(far, || Ok(echo(Some(hold))), |_| {}));
+    let mut keeper = Keeper { pair: near, inbox: Inbox::default() };
+    assert_eq!(keeper.next().0, Kind::Ready);
+    keeper.ask(1, "apart, held");
+    // It is under way when this is answered.
+    keeper.ask(2, "a");
+    assert_eq!(keeper.answer().0, 2);
+    keeper.tell(Kind::Stop, 0, &());
+    release.send(()).unwrap();
+    let (id, answer) = keeper.answer();
+    assert!(id == 1 && matches!(&answer.outcome, Outcome::Value(shown) if shown.text == "from afar"), "{answer:?}");
+    process.join().unwrap().unwrap();
+}
+
+#[test]
+fn long_work_that_takes_too_long_is_answered_without_it() {
+    let (near, far) = UnixStream::pair().unwrap();
+    let answers = Answers::start(far).unwrap();
+    let (release, hold) = channel::<()>();
+    let job = move || {
+        let _ = hold.recv();
+        value("too late".into())
+    };
+    let apart = Apart::default();
+    apart.start(7, Box::new(job), answers.sender());
+    apart.finish(Duration::ZERO, &answers.sender());
+    let mut keeper = Keeper { pair: near, inbox: Inbox::default() };
+    let (id, kind, message) = keeper.failure();
+    assert_eq!((id, kind), (7, FailureKind::Interrupted), "{message}");
+    drop(release);
+    answers.finish();
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use super::connection::Connection;
 use super::requests::{Entry, Stage};
-use super::stop::Phase;
 use super::{Keeper, LISTENER};
 use crate::protocol::{Answer, Envelope, FRAME_BYTES_MAX, FailureKind, Frame, Hello, Kind, Reason, VERSION, Welcome};
 use crate::socket;
@@ -10,8 +9,8 @@ use rustix::event::epoll::{self, EventData, EventFlags};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-/// A greeting is short.
-const GREETING_BYTES_MAX: usize = 4 << 10;
+/// All but requests are short.
+const SHORT_BYTES_MAX: usize = 4 << 10;
 /// So many are let in before the others are looked at again.
 const ACCEPTED_AT_ONCE: usize = 64;
 /// How long the image process may take to say what it is doing.
@@ -27,8 +26,8 @@ impl Keeper<'_> {
             match self.seat.listener.accept() {
                 Ok((stream, _)) => self.let_in(stream),
                 Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return,
-                // Out of descriptors: whoever waits is let in when another client has gone. Not to wake up for it all the
-                // time, nobody is waited for until then.
+                // Out of descriptors: whoever waits is let in when another client has gone. Not to wake up for it all
+                // the time, nobody is waited for until then.
                 Err(_) => return self.watch_listener(self.connections.is_empty()),
             }
         }
@@ -77,13 +76,11 @@ impl Keeper<'_> {
         self.touched.push(client);
     }
 
-    /// Whether one more request of this client fits.
-    fn has_room(&self, connection: &Connection) -> bool {
-        let bounds = &self.plan.bounds;
-        matches!(self.phase, Phase::Starting | Phase::Running)
-            && connection.unanswered < bounds.requests_per_client
-            && self.requests.entries.len() < bounds.requests
-            && self.requests.waiting_bytes < bounds.request_bytes
+    /// Whether what a client sends next is left unread for now. One that has not greeted sends nothing that waits.
+    fn must_wait(&self, connection: &Connection) -> bool {
+        let Some(kind) = connection.inbox.next_kind().filter(|_| connection.is_greeted) else { return false };
+        let is_late = kind == Kind::Request && self.phase.is_ending();
+        is_late || !self.requests.has_room(kind, connection, &self.plan.bounds)
     }
 
     /// Looks at what a client sent, as far as it may send that much.
@@ -93,24 +90,28 @@ impl Keeper<'_> {
             if connection.is_refused {
                 break;
             }
-            connection.is_paused = !self.has_room(&connection);
+            connection.is_paused = self.must_wait(&connection);
             if connection.is_paused {
+                // It is we who let it wait.
+                connection.began = None;
                 self.paused.insert(client);
                 break;
             }
-            let most = if connection.is_greeted { FRAME_BYTES_MAX } else { GREETING_BYTES_MAX };
+            let is_request = connection.is_greeted && connection.inbox.next_kind() == Some(Kind::Request);
+            let most = if is_request { FRAME_BYTES_MAX } else { SHORT_BYTES_MAX };
             let mut inbox = std::mem::take(&mut connection.inbox);
             let heard = match inbox.next(most) {
                 Ok(Some(frame)) => self.heed(client, &mut connection, &frame),
                 Ok(None) => {
                     connection.inbox = inbox;
-                    self.note_partial(&mut connection);
+                    self.note_partial(&mut connection, is_request);
                     break;
                 }
                 Err(error) => Err(error.to_string()),
             };
             connection.inbox = inbox;
             connection.began = None;
+            self.announce(&mut connection, 0);
             if let Err(message) = heard {
                 connection.refuse(message);
             }
@@ -118,19 +119,25 @@ impl Keeper<'_> {
         self.connections.insert(client, connection);
     }
 
-    /// A frame that has begun has a time to end, and its bytes count before they have come.
-    fn note_partial(&mut self, connection: &mut Connection) {
-        let announced = if connection.inbox.is_partial() { connection.inbox.announced_bytes() } else { 0 };
-        self.announced_bytes = self.announced_bytes - connection.announced_bytes + announced;
-        connection.announced_bytes = announced;
+    /// A frame that has begun has a time to end, and the bytes of a request count before they have come.
+    fn note_partial(&mut self, connection: &mut Connection, is_request: bool) {
         if !connection.inbox.is_partial() {
             connection.began = if connection.is_greeted { None } else { connection.began };
             return;
         }
         connection.began.get_or_insert_with(Instant::now);
-        if self.announced_bytes + self.requests.waiting_bytes > self.plan.bounds.request_bytes {
-            connection.refuse("too many bytes of requests are waiting; try again");
+        if is_request {
+            self.announce(connection, connection.inbox.announced_bytes());
+            if self.announced_bytes + self.requests.waiting_bytes > self.plan.bounds.request_bytes {
+                connection.refuse("too many bytes of requests are waiting; try again");
+            }
         }
+    }
+
+    /// Counts the bytes that a client has begun to send, in place of those that it had before.
+    fn announce(&mut self, connection: &mut Connection, bytes: usize) {
+        self.announced_bytes = self.announced_bytes - connection.announced_bytes + bytes;
+        connection.announced_bytes = bytes;
     }
 
     fn heed(&mut self, client: u64, connection: &mut Connection, frame: &Frame<'_>) -> Result<(), String> {
@@ -149,6 +156,7 @@ impl Keeper<'_> {
                 let entry = Entry { client, id: frame.id, stage: Stage::Inquiry, timeout: None, deadline };
                 let token = self.requests.add(entry);
                 connection.unanswered += 1;
+                connection.inquiries += 1;
                 self.outbox.push(Kind::Status, token, &[]);
                 Ok(())
             }
@@ -195,13 +203,13 @@ impl Keeper<'_> {
             return;
         }
         for client in std::mem::take(&mut self.paused) {
-            let has_room = self.connections.get(&client).map(|connection| self.has_room(connection));
-            match has_room {
-                Some(true) => {
+            let must_wait = self.connections.get(&client).map(|connection| self.must_wait(connection));
+            match must_wait {
+                Some(false) => {
                     self.read_frames(client);
                     self.touched.push(client);
                 }
-                Some(false) => {
+                Some(true) => {
                     self.paused.insert(client);
                 }
                 None => {}

@@ -16,8 +16,10 @@ pub struct Connection {
     pub outbox: Outbox,
     /// Requests that the image process did not get yet.
     pub waiting: VecDeque<Waiting>,
-    /// Requests that are not answered, waiting or not.
+    /// Requests and inquiries that are not answered, waiting or not,
     pub unanswered: usize,
+    /// and how many of them are inquiries.
+    pub inquiries: usize,
     pub is_greeted: bool,
     /// It will send nothing more, and may still read.
     pub is_silent: bool,
@@ -45,6 +47,7 @@ impl Connection {
             outbox: Outbox::default(),
             waiting: VecDeque::new(),
             unanswered: 0,
+            inquiries: 0,
             is_greeted: false,
             is_silent: false,
             is_refused: false,
@@ -121,7 +124,8 @@ impl Connection {
 
     /// Whether nothing is left to do for it.
     pub fn is_over(&self) -> bool {
-        let is_through = self.outbox.is_empty() && (self.is_refused || self.is_silent && self.unanswered == 0);
-        self.is_gone || is_through
+        // What a paused one sent before it fell silent was not looked at yet.
+        let is_done = self.is_silent && !self.is_paused && self.unanswered == 0;
+        self.is_gone || self.outbox.is_empty() && (self.is_refused || is_done)
     }
 }

@@ -138,7 +138,7 @@ impl Keeper<'_> {
         self.connections = connections;
     }
 
-    pub fn time_is_up(&mut self, token: u64, _now: Instant) {
+    pub fn time_is_up(&mut self, token: u64) {
         let Some(entry) = self.requests.entries.get_mut(&token) else { return };
         let timeout = entry.timeout.unwrap_or_default();
         match entry.stage {
@@ -184,6 +184,7 @@ impl Keeper<'_> {
         if let Some(connection) = self.connections.get_mut(&entry.client) {
             connection.outbox.push_json(Kind::Status, entry.id, &status);
             connection.unanswered -= 1;
+            connection.inquiries -= 1;
             self.touched.push(entry.client);
         }
     }

@@ -167,7 +167,7 @@ impl<'n> Keeper<'n> {
     /// What has run out of time: requests, and clients that began something and do not go on.
     fn expire(&mut self, now: Instant) {
         while let Some(token) = self.requests.pop_due(now) {
-            self.time_is_up(token, now);
+            self.time_is_up(token);
         }
         if now >= self.next_round {
             self.next_round = now + ROUND;

@@ -3,6 +3,7 @@
 
 use super::connection::Connection;
 use crate::bounds::Bounds;
+use crate::protocol::Kind;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::time::{Duration, Instant};
 
@@ -44,6 +45,7 @@ pub struct Requests {
     next_token: u64,
     ahead: usize,
     ahead_max: usize,
+    inquiries: usize,
     /// Bytes of requests that wait.
     pub waiting_bytes: usize,
     pub waiting: usize,
@@ -58,14 +60,30 @@ impl Requests {
             next_token: 1,
             ahead: 0,
             ahead_max: bounds.requests_ahead.max(1),
+            inquiries: 0,
             waiting_bytes: 0,
             waiting: 0,
+        }
+    }
+
+    /// Whether a client may send one more frame of a kind. Only what has to be answered later is bounded: who has as
+    /// many requests as fit can still stop one, ask for the status, or greet.
+    pub fn has_room(&self, kind: Kind, connection: &Connection, bounds: &Bounds) -> bool {
+        match kind {
+            Kind::Request => {
+                connection.unanswered - connection.inquiries < bounds.requests_per_client
+                    && self.entries.len() - self.inquiries < bounds.requests
+                    && self.waiting_bytes < bounds.request_bytes
+            }
+            Kind::Status => connection.inquiries < bounds.inquiries_per_client,
+            _ => true,
         }
     }
 
     pub fn add(&mut self, entry: Entry) -> u64 {
         let token = self.next_token;
         self.next_token += 1;
+        self.inquiries += usize::from(entry.stage == Stage::Inquiry);
         self.deadlines.extend(entry.deadline.map(|at| (at, token)));
         self.entries.insert(token, entry);
         token
@@ -117,6 +135,7 @@ impl Requests {
     /// Forgets a request that is answered.
     pub fn remove(&mut self, token: u64) -> Option<Entry> {
         let entry = self.entries.remove(&token)?;
+        self.inquiries -= usize::from(entry.stage == Stage::Inquiry);
         entry.deadline.map(|at| self.deadlines.remove(&(at, token)));
         if matches!(entry.stage, Stage::Ahead | Stage::Stopped | Stage::Abandoned) {
             self.ahead -= 1;
@@ -193,6 +212,34 @@ mod tests {
         requests.remove(token);
         let (token, _) = requests.next(&mut connections).unwrap();
         assert_eq!(requests.entries[&token].client, 0);
+    }
+
+    #[test]
+    fn what_is_full_of_one_kind_has_room_for_the_others() {
+        let mut connections = connections(2);
+        let bounds = Bounds { requests_per_client: 2, inquiries_per_client: 1, requests: 3, ..Bounds::default() };
+        let mut requests = Requests::new(&bounds);
+        let has_room = |requests: &Requests, connections: &BTreeMap<u64, Connection>, client| {
+            [Kind::Request, Kind::Status, Kind::Cancel, Kind::Hello]
+                .map(|kind| requests.has_room(kind, &connections[&client], &bounds))
+        };
+        put(&mut requests, &mut connections, 0);
+        let inquiry = Entry { client: 0, id: 1, stage: Stage::Inquiry, timeout: None, deadline: None };
+        let inquiry = requests.add(inquiry);
+        connections.get_mut(&0).unwrap().unanswered = 2;
+        connections.get_mut(&0).unwrap().inquiries = 1;
+        assert_eq!(has_room(&requests, &connections, 0), [true, false, true, true], "one inquiry");
+        put(&mut requests, &mut connections, 0);
+        connections.get_mut(&0).unwrap().unanswered = 3;
+        assert_eq!(has_room(&requests, &connections, 0), [false, false, true, true], "and two requests");
+        assert_eq!(has_room(&requests, &connections, 1), [true; 4], "which are those of another client");
+        put(&mut requests, &mut connections, 0);
+        assert_eq!(has_room(&requests, &connections, 1), [false, true, true, true], "three requests of all");
+        requests.remove(inquiry);
+        assert_eq!(has_room(&requests, &connections, 1), [false, true, true, true], "an inquiry was none of them");
+        let full = Bounds { request_bytes: 30, ..Bounds::default() };
+        assert!(!requests.has_room(Kind::Request, &connections[&1], &full), "three of ten bytes");
+        assert!(requests.has_room(Kind::Status, &connections[&1], &full));
     }
 
     #[test]

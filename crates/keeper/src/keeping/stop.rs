@@ -1,6 +1,6 @@
-//! How a keeper ends. Told to stop, it refuses what has not begun and lets the rest come to its end; then it interrupts;
-//! then the image process closes its files; then the last answers are read. Each step has a bound, and whoever asks a
-//! second time shortens the one under way. If the image process ends by itself, all that waits for it is told so.
+//! How a keeper ends. Told to stop, it refuses what has not begun and lets the rest come to its end; then it
+//! interrupts; then the image process closes its files; then the last answers are read. Each step has a bound, and
+//! whoever asks a second time shortens the one under way. If the image process ends by itself, all who wait are told.
 
 use super::requests::Stage;
 use super::{Keeper, Notice, child};

@@ -80,8 +80,8 @@ impl Inbox {
         }
     }
 
-    /// The next whole frame, none if there is only a part of one. Whoever announces a body longer than `body_bytes_max`,
-    /// or a kind that does not exist, does not speak this protocol.
+    /// The next whole frame, none if there is only a part of one. Whoever announces a body longer than
+    /// `body_bytes_max`, or a kind that does not exist, does not speak this protocol.
     pub fn next(&mut self, body_bytes_max: usize) -> Result<Option<Frame<'_>>, KeeperError> {
         let Some((length, kind, id)) = self.header(body_bytes_max)? else { return Ok(None) };
         let body = self.start + HEADER_BYTES..self.start + HEADER_BYTES + length;
@@ -90,6 +90,12 @@ impl Inbox {
         }
         self.start = body.end;
         Ok(Some(Frame { kind, id, body: &self.buffer[body] }))
+    }
+
+    /// What the next frame is about, as soon as its header has come. None also if there is no such kind:
+    /// [`Inbox::next`] says so.
+    pub fn next_kind(&self) -> Option<Kind> {
+        self.header(usize::MAX).ok().flatten().map(|(_, kind, _)| kind)
     }
 
     fn header(&self, body_bytes_max: usize) -> Result<Option<(usize, Kind, u64)>, KeeperError> {
@@ -227,6 +233,18 @@ mod tests {
         unknown.extend([0; 8]);
         assert!(inbox(&unknown).next(FRAME_BYTES_MAX).is_err_and(|error| error.to_string().contains("kind 99")));
         assert_eq!(inbox(&unknown[..12]).next(FRAME_BYTES_MAX).unwrap(), None);
+    }
+
+    #[test]
+    fn the_kind_of_a_frame_is_known_before_its_body_has_come() {
+        let mut out = Outbox::default();
+        out.push(Kind::Request, 7, b"{}");
+        assert_eq!(inbox(&out.buffer[..HEADER_BYTES]).next_kind(), Some(Kind::Request));
+        assert_eq!(inbox(&out.buffer[..HEADER_BYTES - 1]).next_kind(), None);
+        let mut whole = inbox(&out.buffer);
+        assert_eq!(whole.next_kind(), Some(Kind::Request));
+        whole.next(100).unwrap();
+        assert_eq!(whole.next_kind(), None);
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! The language of the socket, version 1. After connecting, a client sends a `Hello` and gets a `Welcome`; then it sends
-//! requests, as many as it likes at once, and gets an answer for each, not always in the same order.
+//! The language of the socket, version 1. After connecting, a client sends a `Hello` and gets a `Welcome`; then it
+//! sends requests, as many as it likes at once, and gets an answer for each, not always in the same order.
 //!
 //! A frame is thirteen bytes and a body:
 //!
