@@ -139,7 +139,8 @@ impl Image {
         Ok(self.attempt(cause, run)??)
     }
 
-    /// The same for what may fail in ways of its own; the inner error is that, with everything taken back.
+    /// The same for what may fail in ways of its own; the inner error is that, with everything taken back. Panics if the
+    /// program did and no other machine can be made: then the process has to end.
     pub fn attempt<T, E>(
         &mut self,
         cause: &Cause,
@@ -155,8 +156,12 @@ impl Image {
             }
             // Nobody knows what the machine was in the middle of: another one goes on from what was committed.
             Err(panic) => {
-                self.wake()?;
-                return Err(ImageError::Panicked(panic_text(&*panic)));
+                let reason = panic_text(&*panic);
+                if let Err(error) = self.wake() {
+                    // Whoever ran may have lent the machine away and not got it back: there is none to go on with.
+                    panic!("the program brought the machine down ({reason}), and no other can go on: {error}");
+                }
+                return Err(ImageError::Panicked(reason));
             }
         };
         if self.vm.heap().has_failed() {
