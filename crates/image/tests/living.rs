@@ -212,6 +212,18 @@ fn a_panic_after_which_no_machine_can_be_made_is_passed_on() {
     assert!(text.contains("a primitive that is wrong") && text.contains("no root"), "{text}");
 }
 
+/// A thread that makes a backup holds the store too: closing said that all was well, and had flushed nothing.
+#[test]
+fn an_image_whose_store_is_in_use_is_durable_when_it_is_closed() {
+    let directory = TempDir::new().expect("a directory");
+    let mut image = create(directory.path());
+    let (_, ticket) = image.transact(&Cause::default(), |vm| vm.evaluate("x := 1", "test")).expect("it is committed");
+    let reader = image.store().clone();
+    image.close().expect("it closes");
+    assert!(ticket.is_some(), "nobody waited for it");
+    assert_eq!(reader.status().expect("it can be asked").unflushed_bytes, 0);
+}
+
 #[test]
 fn memory_is_bounded_by_the_cache() {
     let directory = TempDir::new().expect("a directory");
