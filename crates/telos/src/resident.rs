@@ -9,18 +9,20 @@ use crate::host::{Sink, StandardOutput};
 use crate::options::MachineOptions;
 use crate::report;
 use crate::session::{self, Session};
+use crate::turns;
 use image::{Cause, Image, ImageError};
 use keeper::protocol::{Answer, Command, Durability, Failure, FailureKind, Form, Outcome, Request, Shown};
 use keeper::{Begun, Living, Wait, Watch};
 use language::{Interrupt, Limits, Value, Vm};
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use store::{Progress, Store, Ticket};
+use std::time::Duration;
+use store::{Progress, Store, StoreError, Ticket};
 
 /// Without a limit fuel is still counted: nothing ever uses so much.
 const ENDLESS: u64 = 1 << 62;
@@ -47,6 +49,8 @@ struct Glance {
     checking: Mutex<Option<Progress>>,
     /// How it woke up.
     waking: [(&'static str, serde_json::Value); 2],
+    /// Why the scheduler takes no turns.
+    stalled: Mutex<Option<String>>,
     requests: AtomicU64,
     turns: AtomicU64,
     memory_bytes: AtomicU64,
@@ -59,6 +63,14 @@ impl Glance {
 
     fn set_checking(&self, progress: Option<Progress>) {
         *self.checking.lock().unwrap_or_else(PoisonError::into_inner) = progress;
+    }
+
+    fn set_stalled(&self, reason: Option<String>) {
+        *self.stalled.lock().unwrap_or_else(PoisonError::into_inner) = reason;
+    }
+
+    fn stalled(&self) -> Option<String> {
+        self.stalled.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn check(&self, store: &Store) -> Result<String, String> {
@@ -85,6 +97,7 @@ impl Watch for Glance {
             ("memory_bytes", count(&self.memory_bytes)),
         ];
         rows.extend(self.waking.clone());
+        rows.extend(self.stalled().map(|reason| ("scheduler", json!(format!("takes no turns: {reason}")))));
         let checking = *self.checking.lock().unwrap_or_else(PoisonError::into_inner);
         rows.extend(checking.map(|Progress { stage, done, total }| {
             ("checking", json!({ "stage": stage, "done": done, "total": total }))
@@ -115,6 +128,7 @@ impl Resident {
             store: Arc::downgrade(image.store()),
             checking: Mutex::new(None),
             waking: waking_facts(&steps, failure.as_deref()),
+            stalled: Mutex::new(None),
             requests: AtomicU64::new(0),
             turns: AtomicU64::new(0),
             memory_bytes: AtomicU64::new(0),
@@ -128,16 +142,21 @@ impl Resident {
         cause: &Cause,
         run: impl FnOnce(&mut Session) -> Result<T, session::Failure>,
     ) -> Result<(T, Option<Ticket>), Failure> {
+        self.attempt(cause, run).unwrap_or_else(|error| Err(self.fail(error)))
+    }
+
+    fn attempt<T>(
+        &mut self,
+        cause: &Cause,
+        run: impl FnOnce(&mut Session) -> Result<T, session::Failure>,
+    ) -> Result<Result<(T, Option<Ticket>), Failure>, ImageError> {
         let session = &mut self.session;
         let ended = self.image.attempt(cause, |vm| {
             lend(session, vm, |session| run(session).map_err(|failure| failure_of(session, &failure)))
         });
         let memory_bytes = self.image.vm().heap().usage().bytes as u64;
         self.watch.memory_bytes.store(memory_bytes, Ordering::Relaxed);
-        match ended {
-            Ok(ended) => ended,
-            Err(error) => Err(self.fail(error)),
-        }
+        ended
     }
 
     /// Something went wrong that is not the program's doing.
@@ -185,20 +204,48 @@ impl Resident {
         fuel
     }
 
-    /// When the scheduler has something to do: at once, when the first timer is due, or not at all.
     fn next_turn(&mut self) -> Option<Duration> {
-        let vm = self.image.vm_mut();
-        let scheduler = vm.get_slot(vm.lobby(), "Scheduler")?;
-        let ready = vm.get_slot(scheduler, "yieldingCoros")?;
-        if vm.list_of(ready).is_some_and(|ready| !ready.is_empty()) {
-            return Some(Duration::ZERO);
-        }
-        let timers = vm.get_slot(scheduler, "timers")?;
-        let first = vm.list_of(timers)?.first().copied()?;
-        let due = vm.number_of(vm.list_of(first)?.first().copied()?)?;
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
-        Duration::try_from_secs_f64((due - now).max(0.0)).ok()
+        turns::next(self.image.vm_mut())
     }
+
+    /// A turn that failed was taken back, so the same coroutine would be the next one for ever, and the others would never
+    /// be: it loses its place in the queue.
+    fn set_aside(&mut self, failure: &str) {
+        let what = format!("a coroutine could not have its turn: {failure}");
+        self.image.vm_mut().set_limits(Limits::default());
+        let set_aside = self.image.attempt(&turn_cause(what.clone()), |vm| {
+            turns::set_aside(vm);
+            Ok::<_, Infallible>(cambrian::keep(vm, &what))
+        });
+        match set_aside {
+            Ok(Ok((place, _ticket))) => {
+                report::say(&format!("warning: {what}; it waits no longer, and this is kept in {place}"));
+            }
+            Err(error) => {
+                let error = self.fail(error).message;
+                self.stall(format!("{what}; and it could not be taken out of the queue: {error}"));
+            }
+        }
+    }
+
+    /// No turn is taken until a request has shown that there can be commits.
+    fn stall(&self, reason: String) {
+        report::say(&format!("warning: the scheduler takes no turns: {reason}"));
+        self.watch.set_stalled(Some(reason));
+    }
+}
+
+fn turn_cause(cause: String) -> Cause {
+    let cause = cause.chars().take(CAUSE_CHARACTERS).collect();
+    Cause { author: "scheduler".into(), cause, ..Cause::default() }
+}
+
+/// Whether the commit is to blame: another one may well be taken.
+fn is_its_own(error: &StoreError) -> bool {
+    matches!(
+        error,
+        StoreError::TooLarge { .. } | StoreError::Unfit { .. } | StoreError::Unknown { .. } | StoreError::Change(_)
+    )
 }
 
 /// What `telos status` says about the waking.
@@ -271,23 +318,39 @@ impl Living for Resident {
         self.session.forget(&request.label);
         let output = self.session.output.take_captured();
         let commit = ticket.map(|ticket| ticket.number);
+        if commit.is_some() {
+            self.watch.set_stalled(None);
+        }
         let wait = ticket.map(|ticket| self.wait(ticket));
         Begun::Done { answer: Answer { output, fuel_used, commit, ..Answer::new(outcome) }, wait }
     }
 
     fn turn(&mut self) -> Option<Duration> {
-        if self.next_turn()? > Duration::ZERO {
-            return self.next_turn();
+        if self.watch.stalled().is_some() {
+            return None;
+        }
+        let due = self.next_turn()?;
+        if due > Duration::ZERO {
+            return Some(due);
         }
         self.watch.turns.fetch_add(1, Ordering::Relaxed);
         self.image.vm_mut().set_limits(Limits { fuel: Some(TURN_FUEL), ..self.limits.clone() });
-        let cause = Cause { author: "scheduler".into(), cause: "turn".into(), ..Cause::default() };
-        // What an actor's coroutine could not do is told in its future; there is nobody else to tell.
-        let _ = self.transact(&cause, |session| session.evaluate("Scheduler turn", "turn"));
+        let ended = self.attempt(&turn_cause("turn".into()), |session| session.evaluate("Scheduler turn", "turn"));
         // Nobody waits for what a turn prints: whoever looks after the keeper reads it.
         let output = self.session.output.take_captured();
         let _ = std::io::stdout().write_all(output.as_bytes());
-        self.next_turn()
+        match ended {
+            Ok(Ok(_)) => {}
+            // Whoever stopped it did not mean this coroutine: it goes on when there is a next turn.
+            Ok(Err(failure)) if failure.kind == FailureKind::Interrupted => return None,
+            Ok(Err(failure)) => self.set_aside(&failure.message),
+            Err(ImageError::Store(error)) if !is_its_own(&error) => self.stall(error.to_string()),
+            Err(error) => {
+                let failure = self.fail(error);
+                self.set_aside(&failure.message);
+            }
+        }
+        if self.watch.stalled().is_some() { None } else { self.next_turn() }
     }
 
     fn watch(&self) -> Arc<dyn Watch> {

@@ -9,6 +9,8 @@
 mod embryo;
 mod waking;
 
+pub use waking::keep;
+
 use crate::host::StandardOutput;
 use crate::options::MachineOptions;
 use embryo::Embryo;

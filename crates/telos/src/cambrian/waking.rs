@@ -57,28 +57,35 @@ pub fn awake(image: &mut Image, options: &MachineOptions) -> Option<String> {
     }
 }
 
-/// Keeps a failure in the image, and says where. No program runs for it, so there is none that can fail.
+/// Keeps a failure of the waking in the image, and says where.
 pub fn record(image: &mut Image, failure: &str) -> Result<&'static str, String> {
-    let kept: String = failure.chars().take(FAILURE_CHARACTERS).collect();
     image.vm_mut().set_limits(Limits::default());
-    let put = |vm: &mut Vm| -> Result<&'static str, Error> {
-        let root = vm.get_slot(vm.lobby(), ROOT).filter(|&root| vm.kind_of(root) == Kind::Object);
-        let (holder, slot, place) = match root {
-            Some(root) => (root, FAILURES, "Telos failures"),
-            None => (vm.lobby(), FAILURES_IN_LOBBY, "Lobby awakeFailures"),
-        };
-        let earlier = vm.get_slot(holder, slot).and_then(|list| vm.list_of(list).map(|list| list.to_vec()));
-        let earlier = earlier.unwrap_or_default();
-        let text = vm.symbol(&kept);
-        let first = (earlier.len() + 1).saturating_sub(FAILURES_MAX);
-        let list = vm.list(earlier.into_iter().skip(first).chain([text]));
-        vm.set_slot(holder, slot, list);
-        Ok(place)
-    };
+    let cause = cause(format!("awake failed: {}", shortened(failure)));
     let (place, ticket) =
-        image.transact(&cause(format!("awake failed: {kept}")), put).map_err(|error| error.to_string())?;
+        image.transact(&cause, |vm| Ok(keep(vm, failure))).map_err(|error| error.to_string())?;
     if let Some(ticket) = ticket {
         image.wait(ticket).map_err(|error| error.to_string())?;
     }
     Ok(place)
+}
+
+/// Puts a failure where those who look after an image find it, and says where. No program runs for it, so there is none
+/// that can fail.
+pub fn keep(vm: &mut Vm, failure: &str) -> &'static str {
+    let root = vm.get_slot(vm.lobby(), ROOT).filter(|&root| vm.kind_of(root) == Kind::Object);
+    let (holder, slot, place) = match root {
+        Some(root) => (root, FAILURES, "Telos failures"),
+        None => (vm.lobby(), FAILURES_IN_LOBBY, "Lobby awakeFailures"),
+    };
+    let earlier = vm.get_slot(holder, slot).and_then(|list| vm.list_of(list).map(|list| list.to_vec()));
+    let earlier = earlier.unwrap_or_default();
+    let text = vm.symbol(&shortened(failure));
+    let first = (earlier.len() + 1).saturating_sub(FAILURES_MAX);
+    let list = vm.list(earlier.into_iter().skip(first).chain([text]));
+    vm.set_slot(holder, slot, list);
+    place
+}
+
+fn shortened(failure: &str) -> String {
+    failure.chars().take(FAILURE_CHARACTERS).collect()
 }
