@@ -38,6 +38,8 @@ pub struct Resident {
     /// What no request may exceed.
     limits: Limits,
     watch: Arc<Glance>,
+    /// The last commit that nobody waits for, of a turn or of `awake`: whoever sees what it did is answered behind it.
+    unsettled: Option<Ticket>,
 }
 
 /// What other threads see of it.
@@ -112,7 +114,7 @@ impl Resident {
     pub fn open(directory: &Path, options: &MachineOptions, cache_bytes: Option<u64>) -> Result<Resident, String> {
         let output = StandardOutput::new(Sink::Captured);
         let conditions = Conditions { directory, machine: options, cache_bytes, output: &output };
-        let Woken { image, midwife, steps, failure } = cambrian::wake(&conditions)?;
+        let Woken { image, midwife, steps, failure, unsettled } = cambrian::wake(&conditions)?;
         // Nobody asked for what `awake` prints; standard output begins with the line that says that it is up.
         let _ = std::io::stderr().write_all(output.take_captured().as_bytes());
         if let Some(failure) = &failure {
@@ -133,7 +135,7 @@ impl Resident {
             turns: AtomicU64::new(0),
             memory_bytes: AtomicU64::new(0),
         });
-        Ok(Resident { limits: options.limits(), image, session, watch })
+        Ok(Resident { limits: options.limits(), image, session, watch, unsettled })
     }
 
     /// Runs something as one transaction.
@@ -190,11 +192,6 @@ impl Resident {
         Ok((Shown { text, kind: "Map".into() }, reverted.ticket))
     }
 
-    fn wait(&self, ticket: Ticket) -> Wait {
-        let store = self.image.store().clone();
-        Box::new(move || store.wait(ticket).map_err(|error| Failure::new(FailureKind::Storage, error.to_string())))
-    }
-
     /// The lower of what is asked for and what is allowed.
     fn set_limits(&mut self, request: &Request) -> u64 {
         let lower = |asked: Option<u64>, allowed: Option<u64>| [asked, allowed].into_iter().flatten().min();
@@ -218,7 +215,8 @@ impl Resident {
             Ok::<_, Infallible>(cambrian::keep(vm, &what))
         });
         match set_aside {
-            Ok(Ok((place, _ticket))) => {
+            Ok(Ok((place, ticket))) => {
+                self.leave_unsettled(ticket);
                 report::say(&format!("warning: {what}; it waits no longer, and this is kept in {place}"));
             }
             Err(error) => {
@@ -226,6 +224,28 @@ impl Resident {
                 self.stall(format!("{what}; and it could not be taken out of the queue: {error}"));
             }
         }
+    }
+
+    fn leave_unsettled(&mut self, ticket: Option<Ticket>) {
+        self.unsettled = ticket.or(self.unsettled);
+    }
+
+    /// What an answer has to wait for: the request's own commit, and those before it that nobody waited for. Answers go
+    /// out in order, so one that waits for those is enough.
+    fn wait(&mut self, own: Option<Ticket>, durability: Durability) -> Option<Wait> {
+        let earlier = if own.is_some() && durability == Durability::Flush {
+            // A flush that reaches this commit reaches those before it.
+            self.unsettled = None;
+            None
+        } else {
+            self.unsettled.take()
+        };
+        if own.is_none() && earlier.is_none() {
+            return None;
+        }
+        let store = self.image.store().clone();
+        let wait = move || earlier.into_iter().chain(own).try_for_each(|ticket| store.wait(ticket));
+        Some(Box::new(move || wait().map_err(|error| Failure::new(FailureKind::Storage, error.to_string()))))
     }
 
     /// No turn is taken until a request has shown that there can be commits.
@@ -321,7 +341,7 @@ impl Living for Resident {
         if commit.is_some() {
             self.watch.set_stalled(None);
         }
-        let wait = ticket.map(|ticket| self.wait(ticket));
+        let wait = self.wait(ticket, request.durability);
         Begun::Done { answer: Answer { output, fuel_used, commit, ..Answer::new(outcome) }, wait }
     }
 
@@ -340,7 +360,7 @@ impl Living for Resident {
         let output = self.session.output.take_captured();
         let _ = std::io::stdout().write_all(output.as_bytes());
         match ended {
-            Ok(Ok(_)) => {}
+            Ok(Ok((_, ticket))) => self.leave_unsettled(ticket),
             // Whoever stopped it did not mean this coroutine: it goes on when there is a next turn.
             Ok(Err(failure)) if failure.kind == FailureKind::Interrupted => return None,
             Ok(Err(failure)) => self.set_aside(&failure.message),
@@ -365,3 +385,6 @@ impl Living for Resident {
         image.close().map_err(|error| error.to_string())
     }
 }
+
+#[cfg(test)]
+mod tests;

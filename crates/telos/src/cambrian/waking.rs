@@ -6,6 +6,7 @@ use crate::options::MachineOptions;
 use image::{Cause, Image};
 use language::{Error, Kind, Limits, Value, Vm};
 use std::time::Duration;
+use store::Ticket;
 
 const ROOT: &str = "Telos";
 /// What `awake` may use, if the image has no lower limits: requests wait behind it.
@@ -28,9 +29,9 @@ pub fn has_root(image: &mut Image, name: &str) -> bool {
     vm.get_slot(vm.lobby(), name).is_some()
 }
 
-/// Sends `awake`; says what went wrong, if something did, and then nothing of it stays. Nobody waits for the commit: it is
-/// durable with the next one that somebody waits for, or with the checkpoint.
-pub fn awake(image: &mut Image, options: &MachineOptions) -> Option<String> {
+/// Sends `awake`; says what went wrong, if something did, and then nothing of it stays. The commit is not waited for here:
+/// whoever is the first to see what it did waits.
+pub fn awake(image: &mut Image, options: &MachineOptions) -> Result<Option<Ticket>, String> {
     let limits = options.limits();
     let fuel = Some(limits.fuel.unwrap_or(FUEL).min(FUEL));
     let time = options.timeout.unwrap_or(TIME).min(TIME);
@@ -45,15 +46,15 @@ pub fn awake(image: &mut Image, options: &MachineOptions) -> Option<String> {
     // It may have come too late for this program, and is not meant for another.
     image.vm().interrupt().take();
     match ended {
-        Ok(Ok(_)) => None,
+        Ok(Ok((_, ticket))) => Ok(ticket),
         Ok(Err(error)) => {
             if matches!(error, Error::Halted(_)) {
                 end_all_commands();
             }
             let time = if is_late { format!(" after {} s", time.as_secs_f64()) } else { String::new() };
-            Some(format!("{error}{time}"))
+            Err(format!("{error}{time}"))
         }
-        Err(error) => Some(error.to_string()),
+        Err(error) => Err(error.to_string()),
     }
 }
 

@@ -1,0 +1,39 @@
+//! What the keeper is promised, without a keeper.
+
+use super::*;
+use tempfile::TempDir;
+
+fn resident(directory: &TempDir) -> Resident {
+    Resident::open(directory.path(), &MachineOptions::default(), None).expect("it wakes up")
+}
+
+fn ask(resident: &mut Resident, request: &Request) -> (Answer, Option<Wait>) {
+    match resident.begin(request) {
+        Begun::Done { answer, wait } => (answer, wait),
+        Begun::Apart(_) => panic!("it is done at once"),
+    }
+}
+
+/// Whether the answer waits for the disk, and the commit that it names.
+fn looks(resident: &mut Resident) -> (bool, Option<u64>) {
+    let (answer, wait) = ask(resident, &Request::evaluate("1"));
+    let waits = wait.is_some();
+    wait.map_or(Ok(()), |wait| wait()).expect("the disk takes it");
+    (waits, answer.commit)
+}
+
+/// Whoever reads what `awake` or a coroutine wrote must not know it before it is durable: a power failure would take back
+/// what was told already.
+#[test]
+fn an_answer_waits_for_what_turns_and_awake_have_done() {
+    let directory = TempDir::new().unwrap();
+    let mut resident = resident(&directory);
+    assert_eq!(looks(&mut resident), (true, None), "awake has counted");
+    assert_eq!(looks(&mut resident), (false, None));
+    let working = "W := Object clone do(work := method(Lobby seen := 1; yield; Lobby seen = 2)); W @@work; nil";
+    let (answer, _) = ask(&mut resident, &Request::evaluate(working));
+    assert!(answer.commit.is_some());
+    while resident.turn().is_some() {}
+    assert_eq!(looks(&mut resident), (true, None), "a turn has written");
+    assert_eq!(looks(&mut resident), (false, None));
+}
