@@ -202,7 +202,21 @@ impl Resident {
     }
 
     fn next_turn(&mut self) -> Option<Duration> {
-        turns::next(self.image.vm_mut())
+        let next = turns::next(self.image.vm_mut());
+        // The next request is not to blame for what could not be loaded here.
+        if let Some(damage) = self.image.vm_mut().take_load_failure() {
+            self.stall(format!("its queue is damaged: {damage}"));
+            return None;
+        }
+        next
+    }
+
+    /// Only looks at the machine: whatever was touched for it is taken back, and what could not be loaded is told.
+    fn look(&mut self, look: impl FnOnce(&mut Vm) -> String) -> Result<(Shown, Option<Ticket>), Failure> {
+        match self.image.attempt(&Cause::default(), |vm| Err::<Infallible, String>(look(vm))) {
+            Ok(Err(text)) => Ok((Shown { text, kind: "Sequence".into() }, None)),
+            Err(error) => Err(self.fail(error)),
+        }
     }
 
     /// A turn that failed was taken back, so the same coroutine would be the next one for ever, and the others would never
@@ -315,8 +329,8 @@ impl Living for Resident {
         };
         let result = match &request.command {
             Command::Evaluate(source) => self.evaluate(source, request),
-            Command::Names => told(Ok(Snapshot::of(self.image.vm_mut()).to_json())),
-            Command::Help(words) => told(Ok(help_text(self.image.vm_mut(), words))),
+            Command::Names => self.look(|vm| Snapshot::of(vm).to_json()),
+            Command::Help(words) => self.look(|vm| help_text(vm, words)),
             Command::Log { count, before } => told(chronicle::log(&store, *count, *before)),
             Command::Show(number) => told(chronicle::show(&store, *number)),
             Command::Revert(number) => self.revert(*number, request),
