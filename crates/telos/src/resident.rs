@@ -1,7 +1,7 @@
 //! What lives in the image process: the image, and how a request of the protocol becomes a transaction and its end an
 //! answer.
 
-use crate::answer::failure_of;
+use crate::answer::{failure_of, render};
 use crate::cambrian::{self, Conditions, Step, Woken};
 use crate::chronicle;
 use crate::command::{Snapshot, described, help_text};
@@ -152,10 +152,19 @@ impl Resident {
         cause: &Cause,
         run: impl FnOnce(&mut Session) -> Result<T, session::Failure>,
     ) -> Result<Result<(T, Option<Ticket>), Failure>, ImageError> {
-        let session = &mut self.session;
+        let (session, mut unhandled) = (&mut self.session, Vec::new());
         let ended = self.image.attempt(cause, |vm| {
-            lend(session, vm, |session| run(session).map_err(|failure| failure_of(session, &failure)))
+            lend(session, vm, |session| {
+                let value = run(session).map_err(|failure| failure_of(session, &failure))?;
+                unhandled = unhandled_in(session);
+                Ok(value)
+            })
         });
+        // No program that could report them ends here: whoever looks after the keeper reads them.
+        if matches!(ended, Ok(Ok(_))) {
+            let title = |failure| format!("in a coroutine that nobody waits for: {}", render(failure, ("", ""), false));
+            unhandled.iter().for_each(|failure| report::say(&title(failure)));
+        }
         let memory_bytes = self.image.vm().heap().usage().bytes as u64;
         self.watch.memory_bytes.store(memory_bytes, Ordering::Relaxed);
         ended
@@ -307,6 +316,18 @@ fn lend<R>(session: &mut Session, vm: &mut Vm, run: impl FnOnce(&mut Session) ->
     let result = run(session);
     std::mem::swap(&mut session.vm, vm);
     result
+}
+
+/// What went wrong in coroutines since this was last asked. The list is the image's own, and is touched only if it holds
+/// something.
+fn unhandled_in(session: &mut Session) -> Vec<Failure> {
+    let vm = &mut session.vm;
+    let scheduler = vm.get_slot(vm.core(), "Scheduler");
+    let list = scheduler.and_then(|scheduler| vm.get_slot(scheduler, "unhandledExceptions"));
+    if list.and_then(|list| vm.list_of(list)).is_none_or(<[Value]>::is_empty) {
+        return Vec::new();
+    }
+    session.take_unhandled().iter().map(|failure| failure_of(session, failure)).collect()
 }
 
 fn shown(session: &mut Session, value: Value, form: Form) -> Result<Shown, session::Failure> {

@@ -41,3 +41,18 @@ fn a_sleeper_that_cannot_end_its_turn_loses_its_timer() {
     wait_for("it is told", || up.send("Telos failures size").ok() == "1\n");
     assert_eq!(up.send("list(Scheduler yieldingCoros size, Scheduler timers size)").ok(), "list(0, 0)\n");
 }
+
+/// In an image no program ever ends, so there was nobody to report what went wrong in a coroutine.
+#[test]
+fn what_goes_wrong_in_a_coroutine_is_told_once_where_the_image_is_looked_after() {
+    let mut up = Up::start(&[]);
+    up.send("coroDo(1 foo); nil").ok();
+    up.send("Bad := Object clone do(work := method(1 bar)); Bad @@work; nil").ok();
+    wait_for("it had its turn", || up.send("Bad actorQueue size").ok() == "0\n");
+    assert_eq!(up.send("Scheduler unhandledExceptions size").ok(), "0\n");
+    up.send("coroDo(1 lost); nobody").output.clear();
+    let (_, errors) = up.stop();
+    for (word, times) in [("respond to 'foo'", 1), ("respond to 'bar'", 1), ("respond to 'lost'", 0)] {
+        assert_eq!(errors.matches(word).count(), times, "{errors}");
+    }
+}
