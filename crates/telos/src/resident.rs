@@ -112,6 +112,7 @@ impl Watch for Glance {
 impl Resident {
     /// Wakes the image of a directory up, or makes one where there is none.
     pub fn open(directory: &Path, options: &MachineOptions, cache_bytes: Option<u64>) -> Result<Resident, String> {
+        system::fault::name_on_fault(&directory.join(store::IMAGE));
         let output = StandardOutput::new(Sink::Captured);
         let conditions = Conditions { directory, machine: options, cache_bytes, output: &output };
         let Woken { image, midwife, steps, failure, unsettled } = cambrian::wake(&conditions)?;
