@@ -12,6 +12,14 @@ const LINES_MAX: u64 = 10_000;
 /// Changes that one page tells at most.
 const CHANGES_MAX: usize = 10_000;
 
+/// So much the history keeps, and shows, of who wanted a commit and why.
+const CAUSE_CHARACTERS: usize = 200;
+
+/// Who or why, without what a client may have added without end.
+pub fn shortened(text: &str) -> String {
+    text.chars().take(CAUSE_CHARACTERS).collect()
+}
+
 pub fn answer(text: Result<String, String>) -> Answer {
     match text {
         Ok(text) => Answer::new(Outcome::Value(Shown { text, kind: "Sequence".into() })),
@@ -20,7 +28,7 @@ pub fn answer(text: Result<String, String>) -> Answer {
 }
 
 fn line(commit: &Commit) -> CommitLine {
-    let told = |text: &str| (!text.is_empty()).then(|| text.to_string());
+    let told = |text: &str| (!text.is_empty()).then(|| shortened(text));
     CommitLine {
         number: commit.number,
         time_ms: commit.time.ms() as i64,

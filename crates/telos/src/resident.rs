@@ -28,8 +28,6 @@ use store::{Progress, Store, StoreError, Ticket};
 const ENDLESS: u64 = 1 << 62;
 /// What one turn of the scheduler may use; nobody waits for it, and requests wait behind it.
 const TURN_FUEL: u64 = 10_000_000;
-/// Of an expression, the history keeps so much as the cause of its commit.
-const CAUSE_CHARACTERS: usize = 200;
 
 pub struct Resident {
     image: Image,
@@ -280,8 +278,7 @@ impl Resident {
 }
 
 fn turn_cause(cause: String) -> Cause {
-    let cause = cause.chars().take(CAUSE_CHARACTERS).collect();
-    Cause { author: "scheduler".into(), cause, ..Cause::default() }
+    Cause { author: "scheduler".into(), cause: chronicle::shortened(&cause), ..Cause::default() }
 }
 
 /// Whether the commit is to blame: another one may well be taken.
@@ -307,8 +304,8 @@ fn cause_of(request: &Request, what: &str) -> Cause {
         Durability::Flush => store::Durability::Flush,
         Durability::Os => store::Durability::Os,
     };
-    let cause = request.cause.clone().unwrap_or_else(|| what.chars().take(CAUSE_CHARACTERS).collect());
-    Cause { author: request.author.clone().unwrap_or_default(), cause, durability }
+    let cause = chronicle::shortened(request.cause.as_deref().unwrap_or(what));
+    Cause { author: chronicle::shortened(request.author.as_deref().unwrap_or_default()), cause, durability }
 }
 
 /// Lets a session use a machine that is not its own.

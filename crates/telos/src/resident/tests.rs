@@ -37,3 +37,14 @@ fn an_answer_waits_for_what_turns_and_awake_have_done() {
     assert_eq!(looks(&mut resident), (true, None), "a turn has written");
     assert_eq!(looks(&mut resident), (false, None));
 }
+
+/// A client could put megabytes into the history, which every `telos log` would then read.
+#[test]
+fn the_history_keeps_short_authors_and_causes() {
+    let directory = TempDir::new().unwrap();
+    let mut resident = resident(&directory);
+    let (author, cause) = (Some("é".repeat(100_000)), Some("why ".repeat(100_000)));
+    let (answer, _) = ask(&mut resident, &Request { author, cause, ..Request::evaluate("x := 1") });
+    let commit = resident.image.store().commit_at(answer.commit.unwrap()).unwrap().unwrap();
+    assert_eq!((commit.author, commit.cause), ("é".repeat(200), "why ".repeat(50)));
+}
