@@ -169,7 +169,8 @@ impl Resident {
         ended
     }
 
-    /// Something went wrong that is not the program's doing.
+    /// Something went wrong that is not the program's doing. Whatever it was, nothing stays of what was done: only a commit
+    /// that cannot be made durable is a failure of storage.
     fn fail(&mut self, error: ImageError) -> Failure {
         if matches!(error, ImageError::Panicked(_)) {
             // Another machine goes on, which is stopped in another way.
@@ -177,7 +178,7 @@ impl Resident {
             self.session.output.stops(interrupt.clone());
             *self.watch.interrupt.lock().unwrap_or_else(PoisonError::into_inner) = interrupt;
         }
-        Failure::new(FailureKind::Storage, error.to_string())
+        Failure::new(FailureKind::Refused, error.to_string())
     }
 
     fn evaluate(&mut self, source: &str, request: &Request) -> Result<(Shown, Option<Ticket>), Failure> {

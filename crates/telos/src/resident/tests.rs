@@ -48,3 +48,14 @@ fn the_history_keeps_short_authors_and_causes() {
     let commit = resident.image.store().commit_at(answer.commit.unwrap()).unwrap().unwrap();
     assert_eq!((commit.author, commit.cause), ("é".repeat(200), "why ".repeat(50)));
 }
+
+/// Whoever reads `storage` must take it that something was done; here nothing was.
+#[test]
+fn what_was_taken_back_is_refused_and_no_failure_of_storage() {
+    let directory = TempDir::new().unwrap();
+    let mut resident = resident(&directory);
+    let (answer, _) = ask(&mut resident, &Request::new(Command::Revert(4711)));
+    assert!(matches!(answer.outcome, Outcome::Failure(failure) if failure.kind == FailureKind::Refused));
+    let failure = resident.fail(ImageError::Damaged("object 7".into()));
+    assert_eq!(failure.kind, FailureKind::Refused);
+}
