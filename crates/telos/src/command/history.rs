@@ -88,6 +88,10 @@ pub struct Revert {
     #[command(flatten)]
     options: RequestOptions,
 
+    /// Print a JSON object with the new commit and with what was left alone
+    #[arg(long)]
+    json: bool,
+
     /// The number of the commit, as log shows it
     commit: u64,
 }
@@ -97,15 +101,31 @@ impl Revert {
         let request =
             Request { command: Command::Revert(self.commit), ..self.options.request("", "revert", Form::Text) };
         let answer = Client::connect(&self.directory.to_find()?, "telos revert")?.send(&request)?;
-        match (&answer.outcome, answer.commit) {
-            (Outcome::Failure(failure), _) => {
+        match &answer.outcome {
+            Outcome::Failure(failure) => {
                 report::say(&render(failure, ("revert", ""), color.on_stderr()));
                 Ok(ExitCode::from(exit_code_of(&answer.outcome)))
             }
-            (_, Some(number)) => print(&format!("commit {number} takes back commit {}\n", self.commit)),
-            (_, None) => print(&format!("nothing is left of commit {} to take back\n", self.commit)),
+            Outcome::Value(shown) if self.json => print(&format!("{}\n", shown.text)),
+            Outcome::Value(shown) => {
+                let told: serde_json::Value = serde_json::from_str(&shown.text)?;
+                let left_alone: Vec<String> = serde_json::from_value(told["left_alone"].clone())?;
+                print(&reverted_text(self.commit, answer.commit, &left_alone))
+            }
         }
     }
+}
+
+fn reverted_text(reverted: u64, commit: Option<u64>, left_alone: &[String]) -> String {
+    let mut text = match commit {
+        Some(number) => format!("commit {number} takes back commit {reverted}\n"),
+        None if left_alone.is_empty() => format!("nothing is left of commit {reverted} to take back\n"),
+        None => format!("nothing of commit {reverted} was taken back: later commits wrote to the same places\n"),
+    };
+    for place in left_alone {
+        let _ = writeln!(text, "  left alone: {}", one_line(place));
+    }
+    text
 }
 
 fn log_text(commits: &[CommitLine]) -> String {
