@@ -35,3 +35,24 @@ fn a_revert_says_what_it_left_alone() {
     let nothing = up.run(&["revert", "4711"], "");
     assert!(nothing.code == Some(1) && nothing.errors.contains("4711 is not in the history"), "{nothing:?}");
 }
+
+#[test]
+fn a_commit_shows_what_was_before() {
+    let mut up = Up::start(&[]);
+    up.send("Garden := Object clone do(trees := 1; names := list(\"oak\", \"elm\"))").ok();
+    let changed = commit(&up, "Garden trees = 2; Garden roses := 7; Garden removeSlot(\"names\")");
+    let item = commit(&up, "Garden words := list(\"a\", \"b\")");
+    // In the log, and in the image.
+    for _ in 0..2 {
+        let shown = up.run(&["show", &changed], "").ok();
+        for words in ["trees: 1 \u{2192} 2\n", "roses: 7\n", "names: it was object "] {
+            assert!(shown.contains(words), "{words:?} in {shown}");
+        }
+        assert!(up.run(&["show", &item], "").ok().contains("words: object "));
+        up.stop();
+        up.start_again(&[]);
+    }
+    let told: Value = serde_json::from_str(&up.run(&["show", "--json", &changed], "").ok()).unwrap();
+    let changes = told["changes"].as_array().unwrap();
+    assert!(changes.iter().any(|change| change["before"] == "1" && change["after"] == "2"), "{told}");
+}
