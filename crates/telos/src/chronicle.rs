@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use store::{Commit, Progress, Store};
 
-/// Commits that one request tells at most.
-const LINES_MAX: u64 = 10_000;
+/// Commits that one request tells at most: so many fit into one answer, however long their causes are.
+pub const LINES_MAX: u64 = 4_000;
 /// Changes that one page tells at most.
 const CHANGES_MAX: usize = 10_000;
 
