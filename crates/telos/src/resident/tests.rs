@@ -1,6 +1,7 @@
 //! What the keeper is promised, without a keeper.
 
 use super::*;
+use object::change::{ChangeId, Datum, Field, ObjectId, Operation};
 use tempfile::TempDir;
 
 fn resident(directory: &TempDir) -> Resident {
@@ -58,4 +59,41 @@ fn what_was_taken_back_is_refused_and_no_failure_of_storage() {
     assert!(matches!(answer.outcome, Outcome::Failure(failure) if failure.kind == FailureKind::Refused));
     let failure = resident.fail(ImageError::Damaged("object 7".into()));
     assert_eq!(failure.kind, FailureKind::Refused);
+}
+
+/// Lets a slot of an object refer to one that does not exist.
+fn damage(resident: &mut Resident, object: Value, slot: &str) {
+    let image = &mut resident.image;
+    let nowhere = ObjectId::minted(ChangeId::new(image.store().actor(), 1 << 40));
+    let put = Operation::Put { field: Field::Slot(slot.into()), value: Datum::Object(nowhere) };
+    let object = image.id_of(object).expect("it is persistent");
+    image.adopt(&Cause::default(), vec![(object, put)]).expect("it is a commit like any other");
+}
+
+fn says(answer: &Answer) -> &str {
+    match &answer.outcome {
+        Outcome::Value(shown) => &shown.text,
+        Outcome::Failure(failure) => &failure.message,
+    }
+}
+
+/// What could not be loaded for the scheduler or for the names was told to the next request, which had nothing to do with
+/// it and was taken back.
+#[test]
+fn damage_is_told_to_whoever_meets_it_and_to_nobody_else() {
+    let directory = TempDir::new().unwrap();
+    let mut resident = resident(&directory);
+    let lobby = resident.image.vm().lobby();
+    damage(&mut resident, lobby, "broken");
+    for command in [Command::Names, Command::Help(vec!["broken".into()])] {
+        let (told, _) = ask(&mut resident, &Request::new(command));
+        let (answer, _) = ask(&mut resident, &Request::evaluate("1 + 2"));
+        assert_eq!(says(&answer), "3", "after {told:?}");
+    }
+    let scheduler = resident.image.vm_mut().get_slot(lobby, "Scheduler").unwrap();
+    damage(&mut resident, scheduler, "yieldingCoros");
+    assert_eq!(resident.turn(), None);
+    assert!(resident.watch.status()["scheduler"].as_str().unwrap().contains("damaged"));
+    let (answer, _) = ask(&mut resident, &Request::evaluate("1 + 2"));
+    assert_eq!(says(&answer), "3");
 }
