@@ -1,8 +1,10 @@
 //! What lives in the image process: the image, and how a request of the protocol becomes a transaction and its end an
 //! answer.
 
+mod glance;
+
 use crate::answer::{failure_of, render};
-use crate::cambrian::{self, Conditions, Step, Woken};
+use crate::cambrian::{self, Conditions, Woken};
 use crate::chronicle;
 use crate::command::{Snapshot, described, help_text};
 use crate::host::{Sink, StandardOutput};
@@ -10,19 +12,19 @@ use crate::options::MachineOptions;
 use crate::report;
 use crate::session::{self, Session};
 use crate::turns;
+use glance::{Glance, waking_facts};
 use image::{Cause, Image, ImageError};
 use keeper::protocol::{Answer, Command, Durability, Failure, FailureKind, Form, Outcome, Request, Shown};
 use keeper::{Begun, Living, Wait, Watch};
-use language::{Interrupt, Limits, Value, Vm};
+use language::{Limits, Value, Vm};
 use serde_json::json;
-use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::io::Write;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
-use store::{Progress, Store, StoreError, Ticket};
+use store::{StoreError, Ticket};
 
 /// Without a limit fuel is still counted: nothing ever uses so much.
 const ENDLESS: u64 = 1 << 62;
@@ -38,73 +40,6 @@ pub struct Resident {
     watch: Arc<Glance>,
     /// The last commit that nobody waits for, of a turn or of `awake`: whoever sees what it did is answered behind it.
     unsettled: Option<Ticket>,
-}
-
-/// What other threads see of it.
-struct Glance {
-    interrupt: Mutex<Interrupt>,
-    /// Not kept open by whoever looks.
-    store: Weak<Store>,
-    /// How far a check is that is under way.
-    checking: Mutex<Option<Progress>>,
-    /// How it woke up.
-    waking: [(&'static str, serde_json::Value); 2],
-    /// Why the scheduler takes no turns.
-    stalled: Mutex<Option<String>>,
-    requests: AtomicU64,
-    turns: AtomicU64,
-    memory_bytes: AtomicU64,
-}
-
-impl Glance {
-    fn current(&self) -> Interrupt {
-        self.interrupt.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn set_checking(&self, progress: Option<Progress>) {
-        *self.checking.lock().unwrap_or_else(PoisonError::into_inner) = progress;
-    }
-
-    fn set_stalled(&self, reason: Option<String>) {
-        *self.stalled.lock().unwrap_or_else(PoisonError::into_inner) = reason;
-    }
-
-    fn stalled(&self) -> Option<String> {
-        self.stalled.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn check(&self, store: &Store) -> Result<String, String> {
-        let found = chronicle::check(store, &mut |progress| self.set_checking(Some(progress)));
-        self.set_checking(None);
-        found
-    }
-}
-
-impl Watch for Glance {
-    fn interrupt(&self) {
-        self.current().set();
-    }
-
-    fn calm(&self) {
-        self.current().take();
-    }
-
-    fn status(&self) -> BTreeMap<String, serde_json::Value> {
-        let count = |counter: &AtomicU64| json!(counter.load(Ordering::Relaxed));
-        let mut rows = vec![
-            ("requests", count(&self.requests)),
-            ("turns", count(&self.turns)),
-            ("memory_bytes", count(&self.memory_bytes)),
-        ];
-        rows.extend(self.waking.clone());
-        rows.extend(self.stalled().map(|reason| ("scheduler", json!(format!("takes no turns: {reason}")))));
-        let checking = *self.checking.lock().unwrap_or_else(PoisonError::into_inner);
-        rows.extend(checking.map(|Progress { stage, done, total }| {
-            ("checking", json!({ "stage": stage, "done": done, "total": total }))
-        }));
-        rows.extend(self.store.upgrade().iter().flat_map(|store| chronicle::store_facts(store)));
-        rows.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
-    }
 }
 
 impl Resident {
@@ -124,16 +59,7 @@ impl Resident {
         let mut session = Session::around(midwife, &options, output.clone());
         output.stops(image.vm().interrupt());
         session.keep_stops();
-        let watch = Arc::new(Glance {
-            interrupt: Mutex::new(image.vm().interrupt()),
-            store: Arc::downgrade(image.store()),
-            checking: Mutex::new(None),
-            waking: waking_facts(&steps, failure.as_deref()),
-            stalled: Mutex::new(None),
-            requests: AtomicU64::new(0),
-            turns: AtomicU64::new(0),
-            memory_bytes: AtomicU64::new(0),
-        });
+        let watch = Arc::new(Glance::of(&image, waking_facts(&steps, failure.as_deref())));
         Ok(Resident { limits: options.limits(), image, session, watch, unsettled })
     }
 
@@ -176,7 +102,7 @@ impl Resident {
             // Another machine goes on, which is stopped in another way.
             let interrupt = self.image.vm().interrupt();
             self.session.output.stops(interrupt.clone());
-            *self.watch.interrupt.lock().unwrap_or_else(PoisonError::into_inner) = interrupt;
+            self.watch.set_interrupt(interrupt);
         }
         Failure::new(FailureKind::Refused, error.to_string())
     }
@@ -288,16 +214,6 @@ fn is_its_own(error: &StoreError) -> bool {
         error,
         StoreError::TooLarge { .. } | StoreError::Unfit { .. } | StoreError::Unknown { .. } | StoreError::Change(_)
     )
-}
-
-/// What `telos status` says about the waking.
-fn waking_facts(steps: &[Step], failure: Option<&str>) -> [(&'static str, serde_json::Value); 2] {
-    let told = steps.iter().map(|step| {
-        let detail = if step.told.is_empty() { String::new() } else { format!(" ({})", step.told) };
-        let words = format!("{:.1} ms{detail}", step.took.as_secs_f64() * 1e3);
-        (step.name.to_string(), json!(words))
-    });
-    [("waking", serde_json::Value::Object(told.collect())), ("awake", json!(failure.unwrap_or("yes")))]
 }
 
 fn cause_of(request: &Request, what: &str) -> Cause {

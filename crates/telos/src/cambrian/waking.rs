@@ -62,8 +62,7 @@ pub fn awake(image: &mut Image, options: &MachineOptions) -> Result<Option<Ticke
 pub fn record(image: &mut Image, failure: &str) -> Result<&'static str, String> {
     image.vm_mut().set_limits(Limits::default());
     let cause = cause(format!("awake failed: {}", shortened(failure)));
-    let (place, ticket) =
-        image.transact(&cause, |vm| Ok(keep(vm, failure))).map_err(|error| error.to_string())?;
+    let (place, ticket) = image.transact(&cause, |vm| Ok(keep(vm, failure))).map_err(|error| error.to_string())?;
     if let Some(ticket) = ticket {
         image.wait(ticket).map_err(|error| error.to_string())?;
     }
