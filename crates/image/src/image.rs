@@ -55,6 +55,8 @@ pub struct Image {
     clock: Clock,
     evictor: Evictor,
     embedder: Box<dyn Embedder>,
+    /// The last commit that is to survive a power failure, whether somebody waits for it or not.
+    last: Option<Ticket>,
 }
 
 struct StoreRecords(Arc<Store>);
@@ -117,7 +119,7 @@ impl Image {
         embedder: Box<dyn Embedder>,
     ) -> Image {
         let (clock, evictor) = (Clock::after(store.time()), Evictor::new(options.cache_bytes));
-        Image { vm, store, identities, io, clock, evictor, embedder }
+        Image { vm, store, identities, io, clock, evictor, embedder, last: None }
     }
 
     /// Goes on with another machine, from what was committed.
@@ -139,7 +141,8 @@ impl Image {
         Ok(self.attempt(cause, run)??)
     }
 
-    /// The same for what may fail in ways of its own; the inner error is that, with everything taken back.
+    /// The same for what may fail in ways of its own; the inner error is that, with everything taken back. Panics if the
+    /// program did and no other machine can be made: then the process has to end.
     pub fn attempt<T, E>(
         &mut self,
         cause: &Cause,
@@ -155,8 +158,12 @@ impl Image {
             }
             // Nobody knows what the machine was in the middle of: another one goes on from what was committed.
             Err(panic) => {
-                self.wake()?;
-                return Err(ImageError::Panicked(panic_text(&*panic)));
+                let reason = panic_text(&*panic);
+                if let Err(error) = self.wake() {
+                    // Whoever ran may have lent the machine away and not got it back: there is none to go on with.
+                    panic!("the program brought the machine down ({reason}), and no other can go on: {error}");
+                }
+                return Err(ImageError::Panicked(reason));
             }
         };
         if self.vm.heap().has_failed() {
@@ -180,6 +187,7 @@ impl Image {
         let changes = changes.into_iter().enumerate().map(number).collect();
         let Cause { author, cause, durability } = cause.clone();
         let ticket = self.store.commit(NewCommit { time, author, cause, changes, durability })?;
+        self.remember(ticket, durability);
         self.vm.hollow_out(touched);
         self.vm.code_may_have_changed();
         Ok(Some(ticket))
@@ -204,7 +212,10 @@ impl Image {
         if !changes.is_empty() {
             let Cause { author, cause, durability } = cause.clone();
             match self.store.commit(NewCommit { time, author, cause, changes, durability }) {
-                Ok(taken) => ticket = Some(taken),
+                Ok(taken) => {
+                    self.remember(taken, durability);
+                    ticket = Some(taken);
+                }
                 Err(error) => {
                     found.into_iter().for_each(|handle| self.identities.release(handle));
                     self.take_back();
@@ -216,6 +227,12 @@ impl Image {
         self.vm.open_level();
         self.evictor.run(&mut self.vm, &self.identities);
         Ok(ticket)
+    }
+
+    fn remember(&mut self, ticket: Ticket, durability: Durability) {
+        if durability == Durability::Flush {
+            self.last = Some(ticket);
+        }
     }
 
     /// Returns when a commit is as durable as it asked to be.
@@ -241,13 +258,15 @@ impl Image {
         self.identities.id(value.as_handle()?)
     }
 
-    /// Flushes and ends. What is not dropped by then keeps the store open.
+    /// Flushes and ends. Whoever still reads from the store, such as a backup, keeps it open; what was committed is durable
+    /// all the same when this returns.
     pub fn close(self) -> Result<(), ImageError> {
-        let Image { vm, store, .. } = self;
+        let Image { vm, store, last, .. } = self;
         drop(vm);
-        match Arc::try_unwrap(store) {
-            Ok(store) => Ok(store.close()?),
-            Err(_) => Ok(()),
+        match (Arc::try_unwrap(store), last) {
+            (Ok(store), _) => Ok(store.close()?),
+            (Err(store), Some(last)) => Ok(store.wait(last)?),
+            (Err(_), None) => Ok(()),
         }
     }
 }

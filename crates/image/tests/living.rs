@@ -2,6 +2,8 @@
 
 use image::{Cause, Embedder, Image, ImageError, Options};
 use language::{Error, Function, Host, Limits, NONE, Value, Vm};
+use object::change::{Datum, Field, Operation};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use tempfile::TempDir;
 
@@ -186,6 +188,40 @@ fn a_panic_in_a_primitive_is_taken_back() {
     });
     assert!(matches!(ended, Err(ImageError::Panicked(text)) if text.contains("a primitive that is wrong")));
     assert_eq!(answer(&mut image, "x"), "1");
+}
+
+/// The machine that ran may have been lent away when it panicked: going on with what is there instead would write the
+/// objects of another machine into the image.
+#[test]
+fn a_panic_after_which_no_machine_can_be_made_is_passed_on() {
+    let directory = TempDir::new().expect("a directory");
+    let mut image = create(directory.path());
+    let root = image.id_of(Value::object(image.vm().root())).expect("the root is persistent");
+    let constants = Operation::Put { field: Field::Slot("constants".into()), value: Datum::Absent };
+    image.adopt(&Cause::default(), vec![(root, constants)]).expect("it is a commit like any other");
+    let ended = catch_unwind(AssertUnwindSafe(|| {
+        image.transact(&Cause::default(), |vm| {
+            if vm.fuel_left().is_none() {
+                panic!("a primitive that is wrong");
+            }
+            Ok(())
+        })
+    }));
+    let panic = ended.expect_err("nothing goes on");
+    let text = panic.downcast_ref::<String>().expect("it says why");
+    assert!(text.contains("a primitive that is wrong") && text.contains("no root"), "{text}");
+}
+
+/// A thread that makes a backup holds the store too: closing said that all was well, and had flushed nothing.
+#[test]
+fn an_image_whose_store_is_in_use_is_durable_when_it_is_closed() {
+    let directory = TempDir::new().expect("a directory");
+    let mut image = create(directory.path());
+    let (_, ticket) = image.transact(&Cause::default(), |vm| vm.evaluate("x := 1", "test")).expect("it is committed");
+    let reader = image.store().clone();
+    image.close().expect("it closes");
+    assert!(ticket.is_some(), "nobody waited for it");
+    assert_eq!(reader.status().expect("it can be asked").unflushed_bytes, 0);
 }
 
 #[test]

@@ -2,15 +2,24 @@
 
 use crate::examination::Examination;
 use keeper::protocol::{Answer, ChangeLine, CommitLine, CommitPage, FailureKind, Outcome, Shown};
-use object::change::{Change, Datum, Field, Operation};
+use object::change::{Change, ChangeId, Datum, Field, Operation, Preds};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::path::Path;
 use store::{Commit, Progress, Store};
 
-/// Commits that one request tells at most.
-const LINES_MAX: u64 = 10_000;
+/// Commits that one request tells at most: so many fit into one answer, however long their causes are.
+pub const LINES_MAX: u64 = 4_000;
 /// Changes that one page tells at most.
 const CHANGES_MAX: usize = 10_000;
+
+/// So much the history keeps, and shows, of who wanted a commit and why.
+const CAUSE_CHARACTERS: usize = 200;
+
+/// Who or why, without what a client may have added without end.
+pub fn shortened(text: &str) -> String {
+    text.chars().take(CAUSE_CHARACTERS).collect()
+}
 
 pub fn answer(text: Result<String, String>) -> Answer {
     match text {
@@ -20,7 +29,7 @@ pub fn answer(text: Result<String, String>) -> Answer {
 }
 
 fn line(commit: &Commit) -> CommitLine {
-    let told = |text: &str| (!text.is_empty()).then(|| text.to_string());
+    let told = |text: &str| (!text.is_empty()).then(|| shortened(text));
     CommitLine {
         number: commit.number,
         time_ms: commit.time.ms() as i64,
@@ -44,11 +53,26 @@ pub fn show(store: &Store, number: u64) -> Result<String, String> {
     let commit = store.commit_at(number).map_err(|error| error.to_string())?;
     let commit =
         commit.ok_or_else(|| format!("commit {number} is not in the history; `telos log` lists those that are"))?;
-    let changes = commit.changes.iter().take(CHANGES_MAX).map(change_line).collect();
+    let before = before(&commit);
+    let line_of = |change: &Change| change_line(change, before.get(&change.id).copied());
+    let changes = commit.changes.iter().take(CHANGES_MAX).map(line_of).collect();
     serde_json::to_string(&CommitPage { commit: line(&commit), changes }).map_err(|error| error.to_string())
 }
 
-fn change_line(change: &Change) -> ChangeLine {
+/// What stood where a change put something: what takes the commit back would put it there again.
+fn before(commit: &Commit) -> BTreeMap<ChangeId, &Datum> {
+    let mut before = BTreeMap::new();
+    for change in &commit.inverse {
+        if let (Preds::Named(undone), Operation::Put { value, .. } | Operation::Set { value, .. }) =
+            (&change.preds, &change.operation)
+        {
+            before.extend(undone.iter().map(|id| (*id, value)));
+        }
+    }
+    before
+}
+
+fn change_line(change: &Change, before: Option<&Datum>) -> ChangeLine {
     let number = |number: u64| Some(number.to_string());
     let (verb, place, after) = match &change.operation {
         Operation::Create(creation) => ("clone", None, Some(format!("{} slots", creation.slots.len()))),
@@ -64,7 +88,7 @@ fn change_line(change: &Change) -> ChangeLine {
         Operation::Remove { member, count } => ("remove", shown(member), number(*count)),
         Operation::Call { name, payload } => ("call", Some(name.to_string()), shown(payload)),
     };
-    ChangeLine { verb: verb.into(), object: change.object.to_string(), place, before: None, after }
+    ChangeLine { verb: verb.into(), object: change.object.to_string(), place, before: before.and_then(shown), after }
 }
 
 fn field_text(field: &Field) -> Option<String> {

@@ -18,6 +18,7 @@ mod report;
 mod resident;
 mod session;
 mod source;
+mod turns;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser};

@@ -1,33 +1,35 @@
 //! What lives in the image process: the image, and how a request of the protocol becomes a transaction and its end an
 //! answer.
 
-use crate::answer::failure_of;
-use crate::cambrian::{self, Conditions, Step, Woken};
+mod glance;
+
+use crate::answer::{failure_of, render};
+use crate::cambrian::{self, Conditions, Woken};
 use crate::chronicle;
 use crate::command::{Snapshot, described, help_text};
 use crate::host::{Sink, StandardOutput};
 use crate::options::MachineOptions;
 use crate::report;
 use crate::session::{self, Session};
+use crate::turns;
+use glance::{Glance, waking_facts};
 use image::{Cause, Image, ImageError};
 use keeper::protocol::{Answer, Command, Durability, Failure, FailureKind, Form, Outcome, Request, Shown};
 use keeper::{Begun, Living, Wait, Watch};
-use language::{Interrupt, Limits, Value, Vm};
+use language::{Limits, Value, Vm};
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::io::Write;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use store::{Progress, Store, Ticket};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use store::{StoreError, Ticket};
 
 /// Without a limit fuel is still counted: nothing ever uses so much.
 const ENDLESS: u64 = 1 << 62;
 /// What one turn of the scheduler may use; nobody waits for it, and requests wait behind it.
 const TURN_FUEL: u64 = 10_000_000;
-/// Of an expression, the history keeps so much as the cause of its commit.
-const CAUSE_CHARACTERS: usize = 200;
 
 pub struct Resident {
     image: Image,
@@ -36,70 +38,17 @@ pub struct Resident {
     /// What no request may exceed.
     limits: Limits,
     watch: Arc<Glance>,
-}
-
-/// What other threads see of it.
-struct Glance {
-    interrupt: Mutex<Interrupt>,
-    /// Not kept open by whoever looks.
-    store: Weak<Store>,
-    /// How far a check is that is under way.
-    checking: Mutex<Option<Progress>>,
-    /// How it woke up.
-    waking: [(&'static str, serde_json::Value); 2],
-    requests: AtomicU64,
-    turns: AtomicU64,
-    memory_bytes: AtomicU64,
-}
-
-impl Glance {
-    fn current(&self) -> Interrupt {
-        self.interrupt.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn set_checking(&self, progress: Option<Progress>) {
-        *self.checking.lock().unwrap_or_else(PoisonError::into_inner) = progress;
-    }
-
-    fn check(&self, store: &Store) -> Result<String, String> {
-        let found = chronicle::check(store, &mut |progress| self.set_checking(Some(progress)));
-        self.set_checking(None);
-        found
-    }
-}
-
-impl Watch for Glance {
-    fn interrupt(&self) {
-        self.current().set();
-    }
-
-    fn calm(&self) {
-        self.current().take();
-    }
-
-    fn status(&self) -> BTreeMap<String, serde_json::Value> {
-        let count = |counter: &AtomicU64| json!(counter.load(Ordering::Relaxed));
-        let mut rows = vec![
-            ("requests", count(&self.requests)),
-            ("turns", count(&self.turns)),
-            ("memory_bytes", count(&self.memory_bytes)),
-        ];
-        rows.extend(self.waking.clone());
-        let checking = *self.checking.lock().unwrap_or_else(PoisonError::into_inner);
-        rows.extend(checking.map(|Progress { stage, done, total }| {
-            ("checking", json!({ "stage": stage, "done": done, "total": total }))
-        }));
-        rows.extend(self.store.upgrade().iter().flat_map(|store| chronicle::store_facts(store)));
-        rows.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
-    }
+    /// The last commit that nobody waits for, of a turn or of `awake`: whoever sees what it did is answered behind it.
+    unsettled: Option<Ticket>,
 }
 
 impl Resident {
     /// Wakes the image of a directory up, or makes one where there is none.
     pub fn open(directory: &Path, options: &MachineOptions, cache_bytes: Option<u64>) -> Result<Resident, String> {
+        system::fault::name_on_fault(&directory.join(store::IMAGE));
         let output = StandardOutput::new(Sink::Captured);
         let conditions = Conditions { directory, machine: options, cache_bytes, output: &output };
-        let Woken { image, midwife, steps, failure } = cambrian::wake(&conditions)?;
+        let Woken { image, midwife, steps, failure, unsettled } = cambrian::wake(&conditions)?;
         // Nobody asked for what `awake` prints; standard output begins with the line that says that it is up.
         let _ = std::io::stderr().write_all(output.take_captured().as_bytes());
         if let Some(failure) = &failure {
@@ -110,16 +59,8 @@ impl Resident {
         let mut session = Session::around(midwife, &options, output.clone());
         output.stops(image.vm().interrupt());
         session.keep_stops();
-        let watch = Arc::new(Glance {
-            interrupt: Mutex::new(image.vm().interrupt()),
-            store: Arc::downgrade(image.store()),
-            checking: Mutex::new(None),
-            waking: waking_facts(&steps, failure.as_deref()),
-            requests: AtomicU64::new(0),
-            turns: AtomicU64::new(0),
-            memory_bytes: AtomicU64::new(0),
-        });
-        Ok(Resident { limits: options.limits(), image, session, watch })
+        let watch = Arc::new(Glance::of(&image, waking_facts(&steps, failure.as_deref())));
+        Ok(Resident { limits: options.limits(), image, session, watch, unsettled })
     }
 
     /// Runs something as one transaction.
@@ -128,27 +69,42 @@ impl Resident {
         cause: &Cause,
         run: impl FnOnce(&mut Session) -> Result<T, session::Failure>,
     ) -> Result<(T, Option<Ticket>), Failure> {
-        let session = &mut self.session;
-        let ended = self.image.attempt(cause, |vm| {
-            lend(session, vm, |session| run(session).map_err(|failure| failure_of(session, &failure)))
-        });
-        let memory_bytes = self.image.vm().heap().usage().bytes as u64;
-        self.watch.memory_bytes.store(memory_bytes, Ordering::Relaxed);
-        match ended {
-            Ok(ended) => ended,
-            Err(error) => Err(self.fail(error)),
-        }
+        self.attempt(cause, run).unwrap_or_else(|error| Err(self.fail(error)))
     }
 
-    /// Something went wrong that is not the program's doing.
+    fn attempt<T>(
+        &mut self,
+        cause: &Cause,
+        run: impl FnOnce(&mut Session) -> Result<T, session::Failure>,
+    ) -> Result<Result<(T, Option<Ticket>), Failure>, ImageError> {
+        let (session, mut unhandled) = (&mut self.session, Vec::new());
+        let ended = self.image.attempt(cause, |vm| {
+            lend(session, vm, |session| {
+                let value = run(session).map_err(|failure| failure_of(session, &failure))?;
+                unhandled = unhandled_in(session);
+                Ok(value)
+            })
+        });
+        // No program that could report them ends here: whoever looks after the keeper reads them.
+        if matches!(ended, Ok(Ok(_))) {
+            let title = |failure| format!("in a coroutine that nobody waits for: {}", render(failure, ("", ""), false));
+            unhandled.iter().for_each(|failure| report::say(&title(failure)));
+        }
+        let memory_bytes = self.image.vm().heap().usage().bytes as u64;
+        self.watch.memory_bytes.store(memory_bytes, Ordering::Relaxed);
+        ended
+    }
+
+    /// Something went wrong that is not the program's doing. Whatever it was, nothing stays of what was done: only a commit
+    /// that cannot be made durable is a failure of storage.
     fn fail(&mut self, error: ImageError) -> Failure {
         if matches!(error, ImageError::Panicked(_)) {
             // Another machine goes on, which is stopped in another way.
             let interrupt = self.image.vm().interrupt();
             self.session.output.stops(interrupt.clone());
-            *self.watch.interrupt.lock().unwrap_or_else(PoisonError::into_inner) = interrupt;
+            self.watch.set_interrupt(interrupt);
         }
-        Failure::new(FailureKind::Storage, error.to_string())
+        Failure::new(FailureKind::Refused, error.to_string())
     }
 
     fn evaluate(&mut self, source: &str, request: &Request) -> Result<(Shown, Option<Ticket>), Failure> {
@@ -171,11 +127,6 @@ impl Resident {
         Ok((Shown { text, kind: "Map".into() }, reverted.ticket))
     }
 
-    fn wait(&self, ticket: Ticket) -> Wait {
-        let store = self.image.store().clone();
-        Box::new(move || store.wait(ticket).map_err(|error| Failure::new(FailureKind::Storage, error.to_string())))
-    }
-
     /// The lower of what is asked for and what is allowed.
     fn set_limits(&mut self, request: &Request) -> u64 {
         let lower = |asked: Option<u64>, allowed: Option<u64>| [asked, allowed].into_iter().flatten().min();
@@ -185,30 +136,84 @@ impl Resident {
         fuel
     }
 
-    /// When the scheduler has something to do: at once, when the first timer is due, or not at all.
     fn next_turn(&mut self) -> Option<Duration> {
-        let vm = self.image.vm_mut();
-        let scheduler = vm.get_slot(vm.lobby(), "Scheduler")?;
-        let ready = vm.get_slot(scheduler, "yieldingCoros")?;
-        if vm.list_of(ready).is_some_and(|ready| !ready.is_empty()) {
-            return Some(Duration::ZERO);
+        let next = turns::next(self.image.vm_mut());
+        // The next request is not to blame for what could not be loaded here.
+        if let Some(damage) = self.image.vm_mut().take_load_failure() {
+            self.stall(format!("its queue is damaged: {damage}"));
+            return None;
         }
-        let timers = vm.get_slot(scheduler, "timers")?;
-        let first = vm.list_of(timers)?.first().copied()?;
-        let due = vm.number_of(vm.list_of(first)?.first().copied()?)?;
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
-        Duration::try_from_secs_f64((due - now).max(0.0)).ok()
+        next
+    }
+
+    /// Only looks at the machine: whatever was touched for it is taken back, and what could not be loaded is told.
+    fn look(&mut self, look: impl FnOnce(&mut Vm) -> String) -> Result<(Shown, Option<Ticket>), Failure> {
+        match self.image.attempt(&Cause::default(), |vm| Err::<Infallible, String>(look(vm))) {
+            Ok(Err(text)) => Ok((Shown { text, kind: "Sequence".into() }, None)),
+            Err(error) => Err(self.fail(error)),
+        }
+    }
+
+    /// A turn that failed was taken back, so the same coroutine would be the next one for ever, and the others would never
+    /// be: it loses its place in the queue.
+    fn set_aside(&mut self, failure: &str) {
+        let what = format!("a coroutine could not have its turn: {failure}");
+        self.image.vm_mut().set_limits(Limits::default());
+        let set_aside = self.image.attempt(&turn_cause(what.clone()), |vm| {
+            turns::set_aside(vm);
+            Ok::<_, Infallible>(cambrian::keep(vm, &what))
+        });
+        match set_aside {
+            Ok(Ok((place, ticket))) => {
+                self.leave_unsettled(ticket);
+                report::say(&format!("warning: {what}; it waits no longer, and this is kept in {place}"));
+            }
+            Err(error) => {
+                let error = self.fail(error).message;
+                self.stall(format!("{what}; and it could not be taken out of the queue: {error}"));
+            }
+        }
+    }
+
+    fn leave_unsettled(&mut self, ticket: Option<Ticket>) {
+        self.unsettled = ticket.or(self.unsettled);
+    }
+
+    /// What an answer has to wait for: the request's own commit, and those before it that nobody waited for. Answers go
+    /// out in order, so one that waits for those is enough.
+    fn wait(&mut self, own: Option<Ticket>, durability: Durability) -> Option<Wait> {
+        let earlier = if own.is_some() && durability == Durability::Flush {
+            // A flush that reaches this commit reaches those before it.
+            self.unsettled = None;
+            None
+        } else {
+            self.unsettled.take()
+        };
+        if own.is_none() && earlier.is_none() {
+            return None;
+        }
+        let store = self.image.store().clone();
+        let wait = move || earlier.into_iter().chain(own).try_for_each(|ticket| store.wait(ticket));
+        Some(Box::new(move || wait().map_err(|error| Failure::new(FailureKind::Storage, error.to_string()))))
+    }
+
+    /// No turn is taken until a request has shown that there can be commits.
+    fn stall(&self, reason: String) {
+        report::say(&format!("warning: the scheduler takes no turns: {reason}"));
+        self.watch.set_stalled(Some(reason));
     }
 }
 
-/// What `telos status` says about the waking.
-fn waking_facts(steps: &[Step], failure: Option<&str>) -> [(&'static str, serde_json::Value); 2] {
-    let told = steps.iter().map(|step| {
-        let detail = if step.told.is_empty() { String::new() } else { format!(" ({})", step.told) };
-        let words = format!("{:.1} ms{detail}", step.took.as_secs_f64() * 1e3);
-        (step.name.to_string(), json!(words))
-    });
-    [("waking", serde_json::Value::Object(told.collect())), ("awake", json!(failure.unwrap_or("yes")))]
+fn turn_cause(cause: String) -> Cause {
+    Cause { author: "scheduler".into(), cause: chronicle::shortened(&cause), ..Cause::default() }
+}
+
+/// Whether the commit is to blame: another one may well be taken.
+fn is_its_own(error: &StoreError) -> bool {
+    matches!(
+        error,
+        StoreError::TooLarge { .. } | StoreError::Unfit { .. } | StoreError::Unknown { .. } | StoreError::Change(_)
+    )
 }
 
 fn cause_of(request: &Request, what: &str) -> Cause {
@@ -216,8 +221,8 @@ fn cause_of(request: &Request, what: &str) -> Cause {
         Durability::Flush => store::Durability::Flush,
         Durability::Os => store::Durability::Os,
     };
-    let cause = request.cause.clone().unwrap_or_else(|| what.chars().take(CAUSE_CHARACTERS).collect());
-    Cause { author: request.author.clone().unwrap_or_default(), cause, durability }
+    let cause = chronicle::shortened(request.cause.as_deref().unwrap_or(what));
+    Cause { author: chronicle::shortened(request.author.as_deref().unwrap_or_default()), cause, durability }
 }
 
 /// Lets a session use a machine that is not its own.
@@ -226,6 +231,18 @@ fn lend<R>(session: &mut Session, vm: &mut Vm, run: impl FnOnce(&mut Session) ->
     let result = run(session);
     std::mem::swap(&mut session.vm, vm);
     result
+}
+
+/// What went wrong in coroutines since this was last asked. The list is the image's own, and is touched only if it holds
+/// something.
+fn unhandled_in(session: &mut Session) -> Vec<Failure> {
+    let vm = &mut session.vm;
+    let scheduler = vm.get_slot(vm.core(), "Scheduler");
+    let list = scheduler.and_then(|scheduler| vm.get_slot(scheduler, "unhandledExceptions"));
+    if list.and_then(|list| vm.list_of(list)).is_none_or(<[Value]>::is_empty) {
+        return Vec::new();
+    }
+    session.take_unhandled().iter().map(|failure| failure_of(session, failure)).collect()
 }
 
 fn shown(session: &mut Session, value: Value, form: Form) -> Result<Shown, session::Failure> {
@@ -248,8 +265,8 @@ impl Living for Resident {
         };
         let result = match &request.command {
             Command::Evaluate(source) => self.evaluate(source, request),
-            Command::Names => told(Ok(Snapshot::of(self.image.vm_mut()).to_json())),
-            Command::Help(words) => told(Ok(help_text(self.image.vm_mut(), words))),
+            Command::Names => self.look(|vm| Snapshot::of(vm).to_json()),
+            Command::Help(words) => self.look(|vm| help_text(vm, words)),
             Command::Log { count, before } => told(chronicle::log(&store, *count, *before)),
             Command::Show(number) => told(chronicle::show(&store, *number)),
             Command::Revert(number) => self.revert(*number, request),
@@ -271,23 +288,39 @@ impl Living for Resident {
         self.session.forget(&request.label);
         let output = self.session.output.take_captured();
         let commit = ticket.map(|ticket| ticket.number);
-        let wait = ticket.map(|ticket| self.wait(ticket));
+        if commit.is_some() {
+            self.watch.set_stalled(None);
+        }
+        let wait = self.wait(ticket, request.durability);
         Begun::Done { answer: Answer { output, fuel_used, commit, ..Answer::new(outcome) }, wait }
     }
 
     fn turn(&mut self) -> Option<Duration> {
-        if self.next_turn()? > Duration::ZERO {
-            return self.next_turn();
+        if self.watch.stalled().is_some() {
+            return None;
+        }
+        let due = self.next_turn()?;
+        if due > Duration::ZERO {
+            return Some(due);
         }
         self.watch.turns.fetch_add(1, Ordering::Relaxed);
         self.image.vm_mut().set_limits(Limits { fuel: Some(TURN_FUEL), ..self.limits.clone() });
-        let cause = Cause { author: "scheduler".into(), cause: "turn".into(), ..Cause::default() };
-        // What an actor's coroutine could not do is told in its future; there is nobody else to tell.
-        let _ = self.transact(&cause, |session| session.evaluate("Scheduler turn", "turn"));
+        let ended = self.attempt(&turn_cause("turn".into()), |session| session.evaluate("Scheduler turn", "turn"));
         // Nobody waits for what a turn prints: whoever looks after the keeper reads it.
         let output = self.session.output.take_captured();
         let _ = std::io::stdout().write_all(output.as_bytes());
-        self.next_turn()
+        match ended {
+            Ok(Ok((_, ticket))) => self.leave_unsettled(ticket),
+            // Whoever stopped it did not mean this coroutine: it goes on when there is a next turn.
+            Ok(Err(failure)) if failure.kind == FailureKind::Interrupted => return None,
+            Ok(Err(failure)) => self.set_aside(&failure.message),
+            Err(ImageError::Store(error)) if !is_its_own(&error) => self.stall(error.to_string()),
+            Err(error) => {
+                let failure = self.fail(error);
+                self.set_aside(&failure.message);
+            }
+        }
+        if self.watch.stalled().is_some() { None } else { self.next_turn() }
     }
 
     fn watch(&self) -> Arc<dyn Watch> {
@@ -302,3 +335,6 @@ impl Living for Resident {
         image.close().map_err(|error| error.to_string())
     }
 }
+
+#[cfg(test)]
+mod tests;

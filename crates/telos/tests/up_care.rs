@@ -101,6 +101,19 @@ fn rubbish_in_the_pages_is_a_finding_and_no_crash() {
     assert!((checked.output.clone() + &checked.errors).contains("telos.img"), "{checked:?}");
 }
 
+/// The image process was ended by a signal, and nobody said which file was to blame.
+#[test]
+fn an_image_file_that_is_cut_off_under_a_living_image_is_named() {
+    let mut up = planted();
+    up.stop();
+    up.start_again(&[]);
+    let path = up.directory.join("telos.img");
+    std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(2 * 4096).unwrap();
+    assert_ne!(up.send("Garden map(size) sum").code, Some(0));
+    let (code, errors) = up.ended();
+    assert!(code != Some(0) && errors.contains(path.to_str().unwrap()), "{errors}");
+}
+
 // ---- backup and restore
 
 #[test]

@@ -13,7 +13,7 @@ use language::{Args, Eagerness, Function, NONE, ONE, Outcome, Value, Vm};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use store::{Opened, Recovered, Store};
+use store::{Opened, Recovered, Store, Ticket};
 
 /// What takes longer shows how far it is.
 const LONG: Duration = Duration::from_millis(500);
@@ -43,6 +43,8 @@ pub struct Embryo {
     steps: Vec<Step>,
     /// Why the root object could not be told that it is awake.
     failure: Option<String>,
+    /// The commit of what it did then.
+    unsettled: Option<Ticket>,
     /// Why a step could not be done.
     trouble: Option<String>,
 }
@@ -61,6 +63,7 @@ pub struct Born {
     pub image: Image,
     pub steps: Vec<Step>,
     pub failure: Option<String>,
+    pub unsettled: Option<Ticket>,
 }
 
 /// What a step answers.
@@ -152,6 +155,7 @@ impl Embryo {
             stage: Stage::Asleep,
             steps: Vec::new(),
             failure: None,
+            unsettled: None,
             trouble: None,
         }
     }
@@ -162,7 +166,8 @@ impl Embryo {
         match (self.trouble.take().or(end), stage) {
             (Some(trouble), _) => Err(trouble),
             (None, Stage::Alive(image)) => {
-                Ok(Born { image: *image, steps: std::mem::take(&mut self.steps), failure: self.failure.take() })
+                let steps = std::mem::take(&mut self.steps);
+                Ok(Born { image: *image, steps, failure: self.failure.take(), unsettled: self.unsettled.take() })
             }
             (None, _) => out_of_order(),
         }
@@ -229,7 +234,13 @@ impl Embryo {
 
     fn awake(&mut self) -> Result<Told, String> {
         let Stage::Alive(image) = &mut self.stage else { return out_of_order() };
-        Ok(Told::Failure(awake(image, &self.maker.options)))
+        Ok(Told::Failure(match awake(image, &self.maker.options) {
+            Ok(ticket) => {
+                self.unsettled = ticket;
+                None
+            }
+            Err(failure) => Some(failure),
+        }))
     }
 
     fn record(&mut self, failure: &str) -> Result<Told, String> {

@@ -9,13 +9,16 @@
 mod embryo;
 mod waking;
 
+pub use waking::keep;
+
 use crate::host::StandardOutput;
 use crate::options::MachineOptions;
-use embryo::Embryo;
+use embryo::{Born, Embryo};
 use image::Image;
 use language::{Host, Vm};
 use std::path::Path;
 use std::time::Duration;
+use store::Ticket;
 
 const CAMBRIAN: &str = include_str!("../../genesis/cambrian.io");
 const GENESIS: &str = include_str!("../../genesis/genesis.io");
@@ -37,6 +40,8 @@ pub struct Woken {
     pub steps: Vec<Step>,
     /// Why the root object could not be told that it is awake.
     pub failure: Option<String>,
+    /// The commit of what the root object did then, which may not be durable yet.
+    pub unsettled: Option<Ticket>,
 }
 
 /// One step of the waking.
@@ -54,5 +59,6 @@ pub fn wake(conditions: &Conditions<'_>) -> Result<Woken, String> {
     let ended = midwife.evaluate(CAMBRIAN, "genesis:cambrian.io");
     let embryo = midwife.extra::<Embryo>().ok_or("the embryo is lost")?;
     let born = embryo.leave(ended.err().map(|error| error.to_string()))?;
-    Ok(Woken { image: born.image, midwife, steps: born.steps, failure: born.failure })
+    let Born { image, steps, failure, unsettled } = born;
+    Ok(Woken { image, midwife, steps, failure, unsettled })
 }

@@ -6,6 +6,7 @@ use crate::options::MachineOptions;
 use image::{Cause, Image};
 use language::{Error, Kind, Limits, Value, Vm};
 use std::time::Duration;
+use store::Ticket;
 
 const ROOT: &str = "Telos";
 /// What `awake` may use, if the image has no lower limits: requests wait behind it.
@@ -28,9 +29,9 @@ pub fn has_root(image: &mut Image, name: &str) -> bool {
     vm.get_slot(vm.lobby(), name).is_some()
 }
 
-/// Sends `awake`; says what went wrong, if something did, and then nothing of it stays. Nobody waits for the commit: it is
-/// durable with the next one that somebody waits for, or with the checkpoint.
-pub fn awake(image: &mut Image, options: &MachineOptions) -> Option<String> {
+/// Sends `awake`; says what went wrong, if something did, and then nothing of it stays. The commit is not waited for here:
+/// whoever is the first to see what it did waits.
+pub fn awake(image: &mut Image, options: &MachineOptions) -> Result<Option<Ticket>, String> {
     let limits = options.limits();
     let fuel = Some(limits.fuel.unwrap_or(FUEL).min(FUEL));
     let time = options.timeout.unwrap_or(TIME).min(TIME);
@@ -45,40 +46,46 @@ pub fn awake(image: &mut Image, options: &MachineOptions) -> Option<String> {
     // It may have come too late for this program, and is not meant for another.
     image.vm().interrupt().take();
     match ended {
-        Ok(Ok(_)) => None,
+        Ok(Ok((_, ticket))) => Ok(ticket),
         Ok(Err(error)) => {
             if matches!(error, Error::Halted(_)) {
                 end_all_commands();
             }
             let time = if is_late { format!(" after {} s", time.as_secs_f64()) } else { String::new() };
-            Some(format!("{error}{time}"))
+            Err(format!("{error}{time}"))
         }
-        Err(error) => Some(error.to_string()),
+        Err(error) => Err(error.to_string()),
     }
 }
 
-/// Keeps a failure in the image, and says where. No program runs for it, so there is none that can fail.
+/// Keeps a failure of the waking in the image, and says where.
 pub fn record(image: &mut Image, failure: &str) -> Result<&'static str, String> {
-    let kept: String = failure.chars().take(FAILURE_CHARACTERS).collect();
     image.vm_mut().set_limits(Limits::default());
-    let put = |vm: &mut Vm| -> Result<&'static str, Error> {
-        let root = vm.get_slot(vm.lobby(), ROOT).filter(|&root| vm.kind_of(root) == Kind::Object);
-        let (holder, slot, place) = match root {
-            Some(root) => (root, FAILURES, "Telos failures"),
-            None => (vm.lobby(), FAILURES_IN_LOBBY, "Lobby awakeFailures"),
-        };
-        let earlier = vm.get_slot(holder, slot).and_then(|list| vm.list_of(list).map(|list| list.to_vec()));
-        let earlier = earlier.unwrap_or_default();
-        let text = vm.symbol(&kept);
-        let first = (earlier.len() + 1).saturating_sub(FAILURES_MAX);
-        let list = vm.list(earlier.into_iter().skip(first).chain([text]));
-        vm.set_slot(holder, slot, list);
-        Ok(place)
-    };
-    let (place, ticket) =
-        image.transact(&cause(format!("awake failed: {kept}")), put).map_err(|error| error.to_string())?;
+    let cause = cause(format!("awake failed: {}", shortened(failure)));
+    let (place, ticket) = image.transact(&cause, |vm| Ok(keep(vm, failure))).map_err(|error| error.to_string())?;
     if let Some(ticket) = ticket {
         image.wait(ticket).map_err(|error| error.to_string())?;
     }
     Ok(place)
+}
+
+/// Puts a failure where those who look after an image find it, and says where. No program runs for it, so there is none
+/// that can fail.
+pub fn keep(vm: &mut Vm, failure: &str) -> &'static str {
+    let root = vm.get_slot(vm.lobby(), ROOT).filter(|&root| vm.kind_of(root) == Kind::Object);
+    let (holder, slot, place) = match root {
+        Some(root) => (root, FAILURES, "Telos failures"),
+        None => (vm.lobby(), FAILURES_IN_LOBBY, "Lobby awakeFailures"),
+    };
+    let earlier = vm.get_slot(holder, slot).and_then(|list| vm.list_of(list).map(|list| list.to_vec()));
+    let earlier = earlier.unwrap_or_default();
+    let text = vm.symbol(&shortened(failure));
+    let first = (earlier.len() + 1).saturating_sub(FAILURES_MAX);
+    let list = vm.list(earlier.into_iter().skip(first).chain([text]));
+    vm.set_slot(holder, slot, list);
+    place
+}
+
+fn shortened(failure: &str) -> String {
+    failure.chars().take(FAILURE_CHARACTERS).collect()
 }

@@ -2,6 +2,7 @@
 
 use super::{RequestOptions, ask, print};
 use crate::answer::{exit_code_of, render};
+use crate::chronicle::LINES_MAX;
 use crate::options::{Color, ImageDirectory};
 use crate::report;
 use clap::Args;
@@ -41,13 +42,32 @@ pub struct Log {
 
 impl Log {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        let command = Command::Log { count: self.count, before: self.before };
-        let answer = ask(&self.directory, &Request::new(command))?;
+        let commits = in_pages(self.count, self.before, |count, before| {
+            Ok(serde_json::from_value(ask(&self.directory, &Request::new(Command::Log { count, before }))?)?)
+        })?;
         if self.json {
-            return print(&format!("{answer}\n"));
+            return print(&format!("{}\n", serde_json::to_string(&commits)?));
         }
-        let commits: Vec<CommitLine> = serde_json::from_value(answer)?;
         print(&log_text(&commits))
+    }
+}
+
+/// Asks again and again: an answer has no room for any number of commits.
+fn in_pages(
+    count: u64,
+    mut before: Option<u64>,
+    mut ask: impl FnMut(u64, Option<u64>) -> anyhow::Result<Vec<CommitLine>>,
+) -> anyhow::Result<Vec<CommitLine>> {
+    let mut commits: Vec<CommitLine> = Vec::new();
+    loop {
+        let wanted = (count - commits.len() as u64).min(LINES_MAX);
+        let page = ask(wanted, before)?;
+        let is_last = (page.len() as u64) < wanted;
+        commits.extend(page.into_iter().take(wanted as usize));
+        before = commits.last().map(|commit| commit.number);
+        if is_last || commits.len() as u64 >= count {
+            return Ok(commits);
+        }
     }
 }
 
@@ -88,6 +108,10 @@ pub struct Revert {
     #[command(flatten)]
     options: RequestOptions,
 
+    /// Print a JSON object with the new commit and with what was left alone
+    #[arg(long)]
+    json: bool,
+
     /// The number of the commit, as log shows it
     commit: u64,
 }
@@ -97,15 +121,31 @@ impl Revert {
         let request =
             Request { command: Command::Revert(self.commit), ..self.options.request("", "revert", Form::Text) };
         let answer = Client::connect(&self.directory.to_find()?, "telos revert")?.send(&request)?;
-        match (&answer.outcome, answer.commit) {
-            (Outcome::Failure(failure), _) => {
+        match &answer.outcome {
+            Outcome::Failure(failure) => {
                 report::say(&render(failure, ("revert", ""), color.on_stderr()));
                 Ok(ExitCode::from(exit_code_of(&answer.outcome)))
             }
-            (_, Some(number)) => print(&format!("commit {number} takes back commit {}\n", self.commit)),
-            (_, None) => print(&format!("nothing is left of commit {} to take back\n", self.commit)),
+            Outcome::Value(shown) if self.json => print(&format!("{}\n", shown.text)),
+            Outcome::Value(shown) => {
+                let told: serde_json::Value = serde_json::from_str(&shown.text)?;
+                let left_alone: Vec<String> = serde_json::from_value(told["left_alone"].clone())?;
+                print(&reverted_text(self.commit, answer.commit, &left_alone))
+            }
         }
     }
+}
+
+fn reverted_text(reverted: u64, commit: Option<u64>, left_alone: &[String]) -> String {
+    let mut text = match commit {
+        Some(number) => format!("commit {number} takes back commit {reverted}\n"),
+        None if left_alone.is_empty() => format!("nothing is left of commit {reverted} to take back\n"),
+        None => format!("nothing of commit {reverted} was taken back: later commits wrote to the same places\n"),
+    };
+    for place in left_alone {
+        let _ = writeln!(text, "  left alone: {}", one_line(place));
+    }
+    text
 }
 
 fn log_text(commits: &[CommitLine]) -> String {
@@ -185,6 +225,21 @@ mod tests {
         assert_eq!(lines.len(), 2);
         assert!(lines[0].starts_with("12  19") && lines[0].ends_with("ada    12 changes  first  [2Jtree"), "{text}");
         assert!(lines[1].starts_with(" 1  19") && lines[1].ends_with("-        1 change"), "{text}");
+    }
+
+    /// Of twenty thousand that were asked for there came ten thousand, without a word.
+    #[test]
+    fn a_log_is_as_long_as_it_was_asked_for() {
+        let ask = |count: u64, before: Option<u64>| {
+            let newest = before.map_or(9_000, |before| before - 1);
+            Ok((1..=newest).rev().take(count as usize).map(|number| commit(number, None, None)).collect())
+        };
+        for (count, expected) in [(20_000, 9_000), (8_500, 8_500), (4_000, 4_000), (20, 20), (0, 0)] {
+            let commits = in_pages(count, None, ask).unwrap();
+            assert_eq!(commits.len(), expected);
+            assert!(commits.windows(2).all(|pair| pair[0].number == pair[1].number + 1));
+        }
+        assert_eq!(in_pages(100, Some(50), ask).unwrap().len(), 49);
     }
 
     #[test]

@@ -120,6 +120,7 @@ fn backup(directory: &ImageDirectory, into: &Path) -> anyhow::Result<ExitCode> {
     if is_up(&path)? {
         watch::copying(&path, &into, || ask(directory, &Request::new(Command::Backup(name.clone()))))?;
     } else {
+        system::fault::name_on_fault(&path.join(store::IMAGE));
         let copy = || Store::open_read_only(&path, Options::default())?.backup(&into);
         watch::growing(&path.join(store::IMAGE), &into.join(store::IMAGE), copy)?;
     }

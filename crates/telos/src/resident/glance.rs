@@ -1,0 +1,106 @@
+//! What other threads see of a resident: `telos status`, and the switch that stops a program.
+
+use crate::cambrian::Step;
+use crate::chronicle;
+use image::Image;
+use keeper::Watch;
+use language::Interrupt;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use store::{Progress, Store};
+
+pub struct Glance {
+    interrupt: Mutex<Interrupt>,
+    /// Not kept open by whoever looks.
+    store: Weak<Store>,
+    /// How far a check is that is under way.
+    checking: Mutex<Option<Progress>>,
+    /// How it woke up.
+    waking: [(&'static str, serde_json::Value); 2],
+    /// Why the scheduler takes no turns.
+    stalled: Mutex<Option<String>>,
+    pub requests: AtomicU64,
+    pub turns: AtomicU64,
+    pub memory_bytes: AtomicU64,
+}
+
+impl Glance {
+    pub fn of(image: &Image, waking: [(&'static str, serde_json::Value); 2]) -> Glance {
+        Glance {
+            interrupt: Mutex::new(image.vm().interrupt()),
+            store: Arc::downgrade(image.store()),
+            checking: Mutex::new(None),
+            waking,
+            stalled: Mutex::new(None),
+            requests: AtomicU64::new(0),
+            turns: AtomicU64::new(0),
+            memory_bytes: AtomicU64::new(0),
+        }
+    }
+
+    /// Another machine goes on, which is stopped in another way.
+    pub fn set_interrupt(&self, interrupt: Interrupt) {
+        *self.interrupt.lock().unwrap_or_else(PoisonError::into_inner) = interrupt;
+    }
+
+    fn current(&self) -> Interrupt {
+        self.interrupt.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set_checking(&self, progress: Option<Progress>) {
+        *self.checking.lock().unwrap_or_else(PoisonError::into_inner) = progress;
+    }
+
+    pub fn set_stalled(&self, reason: Option<String>) {
+        *self.stalled.lock().unwrap_or_else(PoisonError::into_inner) = reason;
+    }
+
+    pub fn stalled(&self) -> Option<String> {
+        self.stalled.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub fn check(&self, store: &Store) -> Result<String, String> {
+        let found = chronicle::check(store, &mut |progress| self.set_checking(Some(progress)));
+        self.set_checking(None);
+        found
+    }
+}
+
+impl Watch for Glance {
+    fn interrupt(&self) {
+        self.current().set();
+    }
+
+    fn calm(&self) {
+        self.current().take();
+    }
+
+    fn status(&self) -> BTreeMap<String, serde_json::Value> {
+        let count = |counter: &AtomicU64| json!(counter.load(Ordering::Relaxed));
+        let mut rows = vec![
+            ("requests", count(&self.requests)),
+            ("turns", count(&self.turns)),
+            ("memory_bytes", count(&self.memory_bytes)),
+        ];
+        rows.extend(self.waking.clone());
+        rows.extend(self.stalled().map(|reason| ("scheduler", json!(format!("takes no turns: {reason}")))));
+        let checking = *self.checking.lock().unwrap_or_else(PoisonError::into_inner);
+        rows.extend(checking.map(|Progress { stage, done, total }| {
+            ("checking", json!({ "stage": stage, "done": done, "total": total }))
+        }));
+        rows.extend(self.store.upgrade().iter().flat_map(|store| chronicle::store_facts(store)));
+        rows.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
+    }
+}
+
+/// What `telos status` says about the waking.
+pub fn waking_facts(steps: &[Step], failure: Option<&str>) -> [(&'static str, serde_json::Value); 2] {
+    let told = steps.iter().map(|step| {
+        let detail = if step.told.is_empty() { String::new() } else { format!(" ({})", step.told) };
+        let words = format!("{:.1} ms{detail}", step.took.as_secs_f64() * 1e3);
+        (step.name.to_string(), json!(words))
+    });
+    [("waking", serde_json::Value::Object(told.collect())), ("awake", json!(failure.unwrap_or("yes")))]
+}

@@ -1,0 +1,58 @@
+//! `telos log`, `show` and `revert`, from end to end.
+
+mod launch;
+
+use launch::up::Up;
+use serde_json::Value;
+
+/// The number of the commit that an expression makes.
+fn commit(up: &Up, expression: &str) -> String {
+    let told: Value = serde_json::from_str(&up.run(&["send", "--json", expression], "").ok()).unwrap();
+    told["commit"].as_u64().expect("it changes something").to_string()
+}
+
+/// Where everything was written since, `revert` said that nothing was left to take back.
+#[test]
+fn a_revert_says_what_it_left_alone() {
+    let up = Up::start(&[]);
+    up.send("Garden := Object clone do(trees := 1; roses := 1)").ok();
+    let first = commit(&up, "Garden trees = 2; Garden roses = 2");
+    commit(&up, "Garden trees = 3");
+    let told = up.run(&["revert", &first], "").ok();
+    assert!(told.contains(&format!("takes back commit {first}\n")), "{told}");
+    assert!(told.contains("  left alone: slot \"trees\" of object "), "{told}");
+    assert_eq!(up.send("list(Garden trees, Garden roses)").ok(), "list(3, 1)\n");
+    let second = commit(&up, "Garden trees = 4");
+    commit(&up, "Garden trees = 5");
+    let told = up.run(&["revert", &second], "").ok();
+    assert!(told.starts_with(&format!("nothing of commit {second} was taken back")), "{told}");
+    assert_eq!(told.matches("left alone: slot \"trees\"").count(), 1, "{told}");
+    let told: Value = serde_json::from_str(&up.run(&["revert", "--json", &second], "").ok()).unwrap();
+    assert!(told["commit"].is_null() && told["left_alone"].as_array().is_some_and(|left| left.len() == 1), "{told}");
+    let third = commit(&up, "Garden trees = 6");
+    up.run(&["revert", &third], "").ok();
+    assert_eq!(up.send("Garden trees").ok(), "5\n");
+    let nothing = up.run(&["revert", "4711"], "");
+    assert!(nothing.code == Some(1) && nothing.errors.contains("4711 is not in the history"), "{nothing:?}");
+}
+
+#[test]
+fn a_commit_shows_what_was_before() {
+    let mut up = Up::start(&[]);
+    up.send("Garden := Object clone do(trees := 1; names := list(\"oak\", \"elm\"))").ok();
+    let changed = commit(&up, "Garden trees = 2; Garden roses := 7; Garden removeSlot(\"names\")");
+    let item = commit(&up, "Garden words := list(\"a\", \"b\")");
+    // In the log, and in the image.
+    for _ in 0..2 {
+        let shown = up.run(&["show", &changed], "").ok();
+        for words in ["trees: 1 \u{2192} 2\n", "roses: 7\n", "names: it was object "] {
+            assert!(shown.contains(words), "{words:?} in {shown}");
+        }
+        assert!(up.run(&["show", &item], "").ok().contains("words: object "));
+        up.stop();
+        up.start_again(&[]);
+    }
+    let told: Value = serde_json::from_str(&up.run(&["show", "--json", &changed], "").ok()).unwrap();
+    let changes = told["changes"].as_array().unwrap();
+    assert!(changes.iter().any(|change| change["before"] == "1" && change["after"] == "2"), "{told}");
+}
