@@ -4,26 +4,27 @@
 use crate::error::StoreError;
 use crate::label::Label;
 use crate::log::{Log, image_checksum};
-use crate::open::{IMAGE, LOG};
+use crate::open::{IMAGE, LOCK, LOG, UNFINISHED, begin_log};
 use crate::store::Store;
 use std::fs::OpenOptions;
 use std::path::Path;
 use system::disk::FileDisk;
-use system::file::flush_directory;
+use system::file::{Hold, Lock, flush_directory};
 use system::lmdb::read_headers;
 
 /// The log is copied in pieces of this size.
 const PIECE_BYTES: u64 = 1 << 20;
-/// As in the making of a store: the log gets its name last.
-const UNFINISHED: &str = "telos.wal.new";
 
 impl Store {
     /// Writes a copy into a directory that holds none, and returns the number of its last commit.
     pub fn backup(&self, to: &Path) -> Result<u64, StoreError> {
         std::fs::create_dir_all(to).map_err(StoreError::file("make", to))?;
+        // Before the lock, which is ours already if the directory is.
         if to.join(LOG).exists() {
             return Err(StoreError::Exists(to.into()));
         }
+        let _lock = Lock::take(&to.join(LOCK), Hold::Alone)?;
+        let log = begin_log(to)?;
         // Whoever holds this makes no checkpoint.
         let turn = self.shared.turn();
         self.copy_image(&to.join(IMAGE))?;
@@ -31,7 +32,7 @@ impl Store {
         let inside = self.shared.journal.lock();
         let last = inside.pending.commits().rev().find(|commit| commit.end <= end).map(|commit| commit.number);
         drop(inside);
-        self.copy_log(to, end)?;
+        self.copy_log(to, log, end)?;
         flush_directory(to)?;
         let applied = self.shared.image.state(&self.shared.image.environment.read()?)?.number;
         Ok(last.unwrap_or(applied))
@@ -48,9 +49,8 @@ impl Store {
         file.sync_all().map_err(StoreError::file("flush", path))
     }
 
-    fn copy_log(&self, to: &Path, end: u64) -> Result<(), StoreError> {
+    fn copy_log(&self, to: &Path, disk: FileDisk, end: u64) -> Result<(), StoreError> {
         let (from, unfinished) = (&self.shared.journal.log, to.join(UNFINISHED));
-        let disk = FileDisk::create(&unfinished).map_err(StoreError::file("make", &unfinished))?;
         let original = from.label();
         let image = read_headers(&to.join(IMAGE))?;
         let flushed = image.iter().find(|header| header.number == original.image_number);

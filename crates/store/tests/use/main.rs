@@ -1,5 +1,6 @@
 //! The store as the image uses it: commits, reads, history, reopening.
 
+mod files;
 mod lab;
 
 use lab::Lab;

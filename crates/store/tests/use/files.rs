@@ -1,0 +1,44 @@
+//! The files of a store as somebody finds them beside it: what is left of earlier attempts, who may read them, and copies.
+
+use crate::lab::Lab;
+use std::path::Path;
+use store::*;
+
+const UNFINISHED: &str = "telos.wal.new";
+
+/// What a process leaves that was killed while it made a store or a backup.
+fn leave_behind(directory: &Path) {
+    std::fs::create_dir_all(directory).unwrap();
+    std::fs::write(directory.join(UNFINISHED), vec![7; 20_000]).unwrap();
+    std::fs::write(directory.join(IMAGE), vec![8; 70_000]).unwrap();
+}
+
+/// The story: the leftovers were never replaced, and every later attempt failed with "file exists".
+#[test]
+fn what_an_interrupted_creation_or_backup_left_is_replaced() {
+    let mut lab = Lab::new();
+    let object = lab.create(&[("x", 1.0)]);
+    let parent = tempfile::tempdir().unwrap();
+    let (made, copied) = (parent.path().join("made"), parent.path().join("copied"));
+    leave_behind(&made);
+    let store = Store::create(&made, Lab::options()).unwrap();
+    assert_eq!(store.last_commit(), 0);
+    assert!(store.check(&mut |_| {}).unwrap().is_clean() && !made.join(UNFINISHED).exists());
+    leave_behind(&copied);
+    assert_eq!(lab.store().backup(&copied).unwrap(), 1);
+    let copy = Store::open(&copied, Lab::options()).unwrap();
+    assert!(copy.read(object).unwrap().is_some() && !copied.join(UNFINISHED).exists());
+    assert!(copy.check(&mut |_| {}).unwrap().is_clean());
+}
+
+#[test]
+fn an_image_that_lost_its_log_is_not_overwritten_by_a_backup() {
+    let lab = Lab::new();
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join(IMAGE), "somebody's").unwrap();
+    let refused = lab.store().backup(directory.path()).unwrap_err();
+    assert!(matches!(refused, StoreError::LogLost(_)), "{refused}");
+    assert_eq!(std::fs::read(directory.path().join(IMAGE)).unwrap(), b"somebody's");
+    let refused = lab.store().backup(lab.path()).unwrap_err();
+    assert!(matches!(refused, StoreError::Exists(_)), "{refused}");
+}
