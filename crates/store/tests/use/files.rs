@@ -42,3 +42,27 @@ fn an_image_that_lost_its_log_is_not_overwritten_by_a_backup() {
     let refused = lab.store().backup(lab.path()).unwrap_err();
     assert!(matches!(refused, StoreError::Exists(_)), "{refused}");
 }
+
+/// The story: such a frame was taken for a torn tail, and written over.
+#[test]
+fn a_frame_that_a_newer_program_wrote_is_refused_and_kept() {
+    let mut lab = Lab::new();
+    lab.create(&[]);
+    // As a crash leaves it: nothing but the frame itself says that it was flushed.
+    let read = |name| std::fs::read(lab.path().join(name)).unwrap();
+    let (log, image) = (read(LOG), read(IMAGE));
+    let seed = xxhash_rust::xxh3::xxh3_64(&lab.store().id());
+    let frame = 8192;
+    for (at, number, told) in [(4, 2, "has format 2, newer than the 1"), (5, 9, "is of kind 9, which format 1")] {
+        let mut log = log.clone();
+        log[frame + at] = number;
+        let sum = xxhash_rust::xxh3::xxh3_64_with_seed(&log[frame..frame + 48], seed);
+        log[frame + 48..frame + 56].copy_from_slice(&sum.to_le_bytes());
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join(LOG), &log).unwrap();
+        std::fs::write(directory.path().join(IMAGE), &image).unwrap();
+        let refused = Store::open(directory.path(), Lab::options()).err().expect("it is not understood").to_string();
+        assert!(refused.contains(told) && refused.contains(LOG), "{refused}");
+        assert!(std::fs::read(directory.path().join(LOG)).unwrap() == log, "nothing was written over");
+    }
+}
