@@ -6,10 +6,9 @@ use crate::label::Label;
 use crate::log::{Log, image_checksum};
 use crate::open::{IMAGE, LOCK, LOG, UNFINISHED, begin_log};
 use crate::store::Store;
-use std::fs::OpenOptions;
 use std::path::Path;
 use system::disk::FileDisk;
-use system::file::{Hold, Lock, flush_directory};
+use system::file::{Hold, Lock, create_private, give_name, make_directory};
 use system::lmdb::read_headers;
 
 /// The log is copied in pieces of this size.
@@ -18,7 +17,7 @@ const PIECE_BYTES: u64 = 1 << 20;
 impl Store {
     /// Writes a copy into a directory that holds none, and returns the number of its last commit.
     pub fn backup(&self, to: &Path) -> Result<u64, StoreError> {
-        std::fs::create_dir_all(to).map_err(StoreError::file("make", to))?;
+        make_directory(to)?;
         // Before the lock, which is ours already if the directory is.
         if to.join(LOG).exists() {
             return Err(StoreError::Exists(to.into()));
@@ -33,7 +32,6 @@ impl Store {
         let last = inside.pending.commits().rev().find(|commit| commit.end <= end).map(|commit| commit.number);
         drop(inside);
         self.copy_log(to, log, end)?;
-        flush_directory(to)?;
         let applied = self.shared.image.state(&self.shared.image.environment.read()?)?.number;
         Ok(last.unwrap_or(applied))
     }
@@ -43,8 +41,7 @@ impl Store {
     }
 
     fn copy_image(&self, path: &Path) -> Result<(), StoreError> {
-        let file = OpenOptions::new().write(true).create(true).truncate(true).open(path);
-        let file = file.map_err(StoreError::file("make", path))?;
+        let file = create_private(path).map_err(StoreError::file("make", path))?;
         self.shared.image.environment.copy_to(&file)?;
         file.sync_all().map_err(StoreError::file("flush", path))
     }
@@ -77,6 +74,6 @@ impl Store {
             label.session = original.session;
             label.durable = end;
         })?;
-        std::fs::rename(&unfinished, to.join(LOG)).map_err(StoreError::file("make", &unfinished))
+        Ok(give_name(&unfinished, &to.join(LOG))?)
     }
 }

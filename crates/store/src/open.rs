@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use system::disk::{Disk, FileDisk};
-use system::file::{Hold, Lock, flush_directory};
+use system::file::{Hold, Lock, flush_directory, give_name, make_directory};
 use system::lmdb::Access;
 
 pub const LOG: &str = "telos.wal";
@@ -41,7 +41,7 @@ impl Store {
 
     /// The files of a store without a commit, to be opened by whoever wants it.
     pub fn make(directory: &Path, options: &Options) -> Result<(), StoreError> {
-        std::fs::create_dir_all(directory).map_err(StoreError::file("make", directory))?;
+        make_directory(directory)?;
         let _lock = Lock::take(&directory.join(LOCK), Hold::Alone)?;
         let log = begin_log(directory)?;
         make_files(directory, log, options)
@@ -113,7 +113,10 @@ pub(crate) fn begin_log(directory: &Path) -> Result<FileDisk, StoreError> {
         return Err(StoreError::LogLost(directory.into()));
     }
     let unfinished = directory.join(UNFINISHED);
-    FileDisk::create(&unfinished).map_err(StoreError::file("make", &unfinished))
+    let log = FileDisk::create(&unfinished).map_err(StoreError::file("make", &unfinished))?;
+    // Its name comes before the image's, also after a crash.
+    flush_directory(directory)?;
+    Ok(log)
 }
 
 fn make_files(directory: &Path, log: FileDisk, options: &Options) -> Result<(), StoreError> {
@@ -138,10 +141,7 @@ fn make_files(directory: &Path, log: FileDisk, options: &Options) -> Result<(), 
         image_checksum,
     };
     Log::create(Box::new(log), &unfinished, label)?;
-    let path = directory.join(LOG);
-    std::fs::rename(&unfinished, &path).map_err(StoreError::file("make", &path))?;
-    flush_directory(directory)?;
-    Ok(())
+    Ok(give_name(&unfinished, &directory.join(LOG))?)
 }
 
 fn new_state(directory: &Path) -> Result<State, StoreError> {

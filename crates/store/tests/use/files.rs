@@ -1,6 +1,7 @@
 //! The files of a store as somebody finds them beside it: what is left of earlier attempts, who may read them, and copies.
 
 use crate::lab::Lab;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use store::*;
 
@@ -64,5 +65,23 @@ fn a_frame_that_a_newer_program_wrote_is_refused_and_kept() {
         let refused = Store::open(directory.path(), Lab::options()).err().expect("it is not understood").to_string();
         assert!(refused.contains(told) && refused.contains(LOG), "{refused}");
         assert!(std::fs::read(directory.path().join(LOG)).unwrap() == log, "nothing was written over");
+    }
+}
+
+#[test]
+fn an_image_and_its_backup_are_their_owners_alone() {
+    let parent = tempfile::tempdir().unwrap();
+    let (made, copied) = (parent.path().join("a/made"), parent.path().join("b/copied"));
+    // Also what an attempt of an older program left with another mode.
+    leave_behind(&copied);
+    let store = Store::create(&made, Lab::options()).unwrap();
+    store.backup(&copied).unwrap();
+    let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&made), mode(&parent.path().join("a"))), (0o700, 0o700));
+    for directory in [&made, &copied] {
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            assert_eq!(mode(&path), 0o600, "{}", path.display());
+        }
     }
 }
