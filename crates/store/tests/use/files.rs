@@ -1,6 +1,7 @@
 //! The files of a store as somebody finds them beside it: what is left of earlier attempts, who may read them, and copies.
 
 use crate::lab::Lab;
+use object::change::*;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use store::*;
@@ -84,4 +85,43 @@ fn an_image_and_its_backup_are_their_owners_alone() {
             assert_eq!(mode(&path), 0o600, "{}", path.display());
         }
     }
+}
+
+/// The story: the checkpoint waited for the copy, and a busy image with a full log refused commits.
+#[test]
+fn a_backup_is_of_one_moment_while_the_log_goes_round_many_times() {
+    let mut lab = Lab::new();
+    let objects: Vec<_> = (0..200).map(|number| lab.create(&[("x", f64::from(number))])).collect();
+    lab.store().checkpoint().unwrap();
+    lab.set(objects[7], "x", -7.0);
+    let parent = tempfile::tempdir().unwrap();
+    let path = parent.path().join("copy");
+    let backup = lab.store().begin_backup(&path).unwrap();
+    let text = "x".repeat(10_000);
+    let before = lab.store().last_commit();
+    let mut bytes = 0;
+    for round in 0.. {
+        let object = objects[round % objects.len()];
+        let change = Change::new(lab.store().next_change(), Time(1), object, Operation::set_slot("x", text.as_str()));
+        bytes += text.len() as u64;
+        let ticket = lab.store().commit(NewCommit { changes: vec![change], ..NewCommit::default() }).unwrap();
+        lab.store().wait(ticket).unwrap();
+        if round % 5 == 0 {
+            lab.store().checkpoint().unwrap();
+        }
+        if bytes > 20 * Lab::options().log_bytes {
+            break;
+        }
+    }
+    assert_eq!(backup.finish().unwrap(), before);
+    let copy = Store::open(&path, Lab::options()).unwrap();
+    assert_eq!(copy.last_commit(), before);
+    for (number, object) in objects.iter().enumerate() {
+        let expected = if number == 7 { -7.0 } else { number as f64 };
+        let found = copy.read(*object).unwrap().unwrap().field(&Field::Slot("x".into()));
+        assert_eq!(found, Datum::number(expected));
+    }
+    let report = copy.check(&mut |_| {}).unwrap();
+    assert!(report.is_clean(), "{report:?}");
+    assert!(lab.store().check(&mut |_| {}).unwrap().is_clean());
 }

@@ -4,8 +4,6 @@ use super::transaction::{ReadTransaction, WriteTransaction};
 use crate::error::SystemError;
 use lmdb_master_sys as sys;
 use std::ffi::{CStr, CString, c_int, c_uint};
-use std::fs::File;
-use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::ptr;
@@ -122,12 +120,6 @@ impl Environment {
             information
         };
         Ok((information.me_last_pgno as u64, information.me_last_txnid as u64))
-    }
-
-    /// Writes a copy of the newest snapshot, page by page, with its transaction's number.
-    pub fn copy_to(&self, file: &File) -> Result<(), SystemError> {
-        // SAFETY: the descriptor stays open through the call.
-        self.check("copy", unsafe { sys::mdb_env_copyfd2(self.pointer, file.as_raw_fd(), 0) })
     }
 
     pub(super) fn pointer(&self) -> *mut sys::MDB_env {
