@@ -1,6 +1,7 @@
 //! The two first pages of a file of LMDB, each of which names a transaction and where its trees begin. Read as plain bytes:
 //! LMDB has no checksums, so whoever keeps one elsewhere can tell whether they are what was written.
 
+use super::bytes::{u32_at, u64_at};
 use crate::error::SystemError;
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -90,12 +91,4 @@ fn read_header(file: &File, path: &Path, offset: u64) -> Result<Header, SystemEr
     let (last_page, number) = (u64_at(&bytes, LAST_PAGE_AT), u64_at(&bytes, NUMBER_AT));
     let file_bytes = last_page.saturating_add(1).saturating_mul(u64::from(page_bytes));
     Ok(Header { number, page_bytes, file_bytes, bytes: bytes.split_off(PAGE_HEADER) })
-}
-
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
-}
-
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    u64::from(u32_at(bytes, at)) | u64::from(u32_at(bytes, at + 4)) << 32
 }

@@ -8,6 +8,7 @@
 //! was not flushed is left out: by `discard_newest`, or for readers with `Snapshot::Previous`. So the write-back can be paced, and what a crash may leave
 //! behind is known exactly: any mixture of old and new sectors of one transaction.
 
+mod bytes;
 mod cursor;
 mod environment;
 mod header;
