@@ -1,67 +1,97 @@
-//! A copy of a store while it is in use: the image as it is now, and the log's tail. Commits go on meanwhile; checkpoints
-//! wait, so that image and log belong together. The copy is a store like any other: restoring it is opening it.
+//! A copy of a store while it is in use: the image as it is now, and the log's tail. The copy is a store like any other:
+//! restoring it is opening it.
+//!
+//! Commits go on meanwhile, and so do checkpoints: one moment is taken under the checkpoint's turn, with the log's tail, whose
+//! room would be used again; a snapshot then keeps the image's pages of that moment for as long as it takes to copy them.
 
 use crate::error::StoreError;
 use crate::label::Label;
 use crate::log::{Log, image_checksum};
-use crate::open::{IMAGE, LOG};
+use crate::open::{IMAGE, LOCK, LOG, UNFINISHED, begin_log};
 use crate::store::Store;
-use std::fs::OpenOptions;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use system::disk::FileDisk;
-use system::file::flush_directory;
-use system::lmdb::read_headers;
+use system::file::{Hold, Lock, create_private, give_name, make_directory};
+use system::lmdb::{Header, ReadTransaction, copy_pages, read_headers};
 
 /// The log is copied in pieces of this size.
 const PIECE_BYTES: u64 = 1 << 20;
-/// As in the making of a store: the log gets its name last.
-const UNFINISHED: &str = "telos.wal.new";
+
+/// A copy that has begun: its moment is chosen, and the log's tail is copied.
+pub struct Backup<'s> {
+    store: &'s Store,
+    to: PathBuf,
+    log: Log,
+    /// As it stands in the original.
+    label: Label,
+    end: u64,
+    last_commit: u64,
+    header: Header,
+    /// Keeps the pages of that header. After a failure it may be of a later transaction, but then nothing is written.
+    _snapshot: ReadTransaction,
+    _lock: Lock,
+}
 
 impl Store {
     /// Writes a copy into a directory that holds none, and returns the number of its last commit.
     pub fn backup(&self, to: &Path) -> Result<u64, StoreError> {
-        std::fs::create_dir_all(to).map_err(StoreError::file("make", to))?;
+        self.begin_backup(to)?.finish()
+    }
+
+    /// Chooses the moment that is copied, whatever is committed later.
+    pub fn begin_backup(&self, to: &Path) -> Result<Backup<'_>, StoreError> {
+        make_directory(to)?;
+        // Before the lock, which is ours already if the directory is.
         if to.join(LOG).exists() {
             return Err(StoreError::Exists(to.into()));
         }
-        // Whoever holds this makes no checkpoint.
+        let lock = Lock::take(&to.join(LOCK), Hold::Alone)?;
+        let disk = begin_log(to)?;
+        // Whoever holds this makes no checkpoint, so that header, snapshot and log belong together.
         let turn = self.shared.turn();
-        self.copy_image(&to.join(IMAGE))?;
-        let end = if turn.is_none() { self.written() } else { self.shared.journal.flush()? };
-        let inside = self.shared.journal.lock();
-        let last = inside.pending.commits().rev().find(|commit| commit.end <= end).map(|commit| commit.number);
-        drop(inside);
-        self.copy_log(to, end)?;
-        flush_directory(to)?;
-        let applied = self.shared.image.state(&self.shared.image.environment.read()?)?.number;
-        Ok(last.unwrap_or(applied))
-    }
-
-    fn written(&self) -> u64 {
-        self.shared.journal.lock().written()
-    }
-
-    fn copy_image(&self, path: &Path) -> Result<(), StoreError> {
-        let file = OpenOptions::new().write(true).create(true).truncate(true).open(path);
-        let file = file.map_err(StoreError::file("make", path))?;
-        self.shared.image.environment.copy_to(&file)?;
-        file.sync_all().map_err(StoreError::file("flush", path))
-    }
-
-    fn copy_log(&self, to: &Path, end: u64) -> Result<(), StoreError> {
-        let (from, unfinished) = (&self.shared.journal.log, to.join(UNFINISHED));
-        let disk = FileDisk::create(&unfinished).map_err(StoreError::file("make", &unfinished))?;
-        let original = from.label();
-        let image = read_headers(&to.join(IMAGE))?;
-        let flushed = image.iter().find(|header| header.number == original.image_number);
-        let flushed = flushed.ok_or_else(|| StoreError::corrupt(&to.join(IMAGE), "the copy is of another moment"))?;
-        let label = Label {
-            frontier: end,
-            durable: original.applied,
-            image_checksum: image_checksum(&flushed.bytes),
-            ..original
+        let (image, journal) = (&self.shared.image, &self.shared.journal);
+        let snapshot = image.environment.read()?;
+        // In this order: the flush may be the first of its session, of which the label knows then.
+        let end = self.end_of_copy(turn.is_none());
+        let label = journal.log.label();
+        let is_flushed = |header: &Header| {
+            header.number == label.image_number && image_checksum(&header.bytes) == label.image_checksum
         };
-        let copy = Log::create(Box::new(disk), &unfinished, label)?;
+        let header = read_headers(image.path())?.into_iter().find(is_flushed);
+        let header =
+            header.ok_or_else(|| StoreError::corrupt(image.path(), "it has not the header that was flushed"))?;
+        let applied = image.state(&self.shared.reader.lock())?.number;
+        let log = self.copy_log(to, disk, label, end)?;
+        let pending = journal.lock().pending.commits().rev().find(|commit| commit.end <= end).map(|last| last.number);
+        drop(turn);
+        let last_commit = pending.unwrap_or(applied);
+        Ok(Backup {
+            store: self,
+            to: to.into(),
+            log,
+            label,
+            end,
+            last_commit,
+            header,
+            _snapshot: snapshot,
+            _lock: lock,
+        })
+    }
+
+    /// Up to where the log is copied: all of it, or after a failure what is known to be whole.
+    fn end_of_copy(&self, is_read_only: bool) -> u64 {
+        let journal = &self.shared.journal;
+        if is_read_only {
+            return journal.lock().written();
+        }
+        journal.flush().unwrap_or_else(|_| journal.lock().durable)
+    }
+
+    /// Copies the log's tail, which is not flushed yet, and under a label that does not count on it.
+    fn copy_log(&self, to: &Path, disk: FileDisk, original: Label, end: u64) -> Result<Log, StoreError> {
+        let from = &self.shared.journal.log;
+        let label = Label { frontier: end, durable: original.applied, ..original };
+        let copy = Log::create(Box::new(disk), &to.join(UNFINISHED), label)?;
         let mut position = original.applied;
         while position < end {
             let mut piece = vec![0; PIECE_BYTES.min(end - position) as usize];
@@ -72,11 +102,23 @@ impl Store {
             copy.write_raw(position, &piece)?;
             position += piece.len() as u64;
         }
-        copy.flush()?;
-        copy.relabel(|label| {
-            label.session = original.session;
-            label.durable = end;
+        Ok(copy)
+    }
+}
+
+impl Backup<'_> {
+    /// Copies the image, and makes a store of it all. Returns the number of its last commit.
+    pub fn finish(self) -> Result<u64, StoreError> {
+        let path = self.to.join(IMAGE);
+        let file = create_private(&path).map_err(StoreError::file("make", &path))?;
+        copy_pages(self.store.shared.image.path(), &self.header, &file, &path)?;
+        file.sync_all().map_err(StoreError::file("flush", &path))?;
+        self.log.flush()?;
+        self.log.relabel(|label| {
+            label.session = self.label.session;
+            label.durable = self.end;
         })?;
-        std::fs::rename(&unfinished, to.join(LOG)).map_err(StoreError::file("make", &unfinished))
+        give_name(&self.to.join(UNFINISHED), &self.to.join(LOG))?;
+        Ok(self.last_commit)
     }
 }

@@ -4,12 +4,13 @@
 
 use crate::error::StoreError;
 use crate::pending::Committed;
+use crate::reader::replay;
 use crate::record::decode_history;
-use crate::recover::replay;
+use crate::recover::replay_until;
 use crate::state::State;
 use crate::store::{Shared, Store};
 use object::change::{Creation, ObjectId, Operation};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 use system::lmdb::{Header, ReadTransaction, read_headers, survey};
 
@@ -64,9 +65,12 @@ impl Store {
         let turn = shared.turn();
         let snapshot = shared.image.environment.read()?;
         let headers = read_headers(shared.image.path())?;
-        let pending: Vec<Arc<Committed>> = shared.journal.lock().pending.commits().cloned().collect();
-        drop(turn);
         let state = shared.image.state(&snapshot)?;
+        let inside = shared.journal.lock();
+        // After a failed checkpoint the newest transaction may hold what is still pending.
+        let pending: Vec<Arc<Committed>> =
+            inside.pending.commits().filter(|commit| commit.number > state.number).cloned().collect();
+        drop((inside, turn));
         let (born, report) = (FxHashSet::default(), Report::default());
         Ok(Check { shared, headers, snapshot, state, pending, born, report })
     }
@@ -154,20 +158,27 @@ impl Check<'_> {
 
     /// Objects with what the log adds to them.
     fn changed_objects(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<(), StoreError> {
-        let mut seen = FxHashSet::default();
-        let objects: Vec<ObjectId> = self
-            .pending
-            .iter()
-            .flat_map(|commit| &commit.changes)
-            .map(|change| change.object)
-            .filter(|object| seen.insert(*object))
-            .collect();
+        let mut changes: FxHashMap<ObjectId, Vec<(Arc<Committed>, usize)>> = FxHashMap::default();
+        let mut objects = Vec::new();
+        for commit in &self.pending {
+            for (index, change) in commit.changes.iter().enumerate() {
+                let later = changes.entry(change.object).or_default();
+                if later.is_empty() {
+                    objects.push(change.object);
+                }
+                later.push((commit.clone(), index));
+            }
+        }
+        let image = &self.shared.image;
         let total = objects.len() as u64;
         for (done, object) in (0_u64..).zip(objects) {
             if done.is_multiple_of(EVERY) {
                 progress(Progress { stage: "changes", done, total });
             }
-            match self.shared.reader.read(&self.shared.image, &self.shared.journal, object) {
+            // As it was when this began: what came later may lead to what came later.
+            let stored = self.snapshot.get(image.objects, &object.to_bytes())?;
+            let stored = stored.map(|value| image.object(object, value)).transpose();
+            match stored.and_then(|stored| replay(object, stored, &changes[&object])) {
                 Ok(Some(creation)) => {
                     references(self.shared, &self.snapshot, &self.born, &mut self.report, object, &creation)?;
                 }
@@ -207,32 +218,28 @@ impl Check<'_> {
 
     /// Reads the log from the disk again: what is in memory may be better than what is there.
     fn frames(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<(), StoreError> {
-        let log = &self.shared.journal.log;
-        let total = self.pending.len() as u64;
-        if self.shared.is_beside {
+        let (shared, total) = (self.shared, self.pending.len() as u64);
+        if shared.is_beside {
             // They were read on opening, while the writer held still; by now their room may be used again.
             self.report.frames = total;
             return Ok(());
         }
-        // Frames that are only queued are not expected on the disk.
-        let written = self.shared.journal.lock().written();
-        let wanted = self.pending.iter().rev().find(|commit| commit.end <= written).map(|commit| commit.number);
-        let (mut last, mut frames) = (None, 0_u64);
-        let replayed = replay(log, self.state.applied, self.state.number, |header, _| {
+        // What was pending when this began may be applied, and its room used again. So it is looked at what the log holds
+        // now, while no checkpoint is made; frames that are only queued are not expected on the disk.
+        let _turn = shared.turn();
+        let state = shared.image.state(&shared.reader.lock())?;
+        let (log, written) = (&shared.journal.log, shared.journal.lock().written());
+        let mut frames = 0_u64;
+        let replayed = replay_until(log, state.applied, written, state.number, |_, _| {
             frames += 1;
-            last = Some(header.number);
             if frames.is_multiple_of(EVERY) {
                 progress(Progress { stage: "log", done: frames, total });
             }
             Ok(())
         });
         self.report.frames = frames;
-        match replayed {
-            Err(error) => self.report.add(error),
-            Ok(_) if last < wanted => {
-                self.report.add(format!("{}: its last commits are missing", log.path().display()));
-            }
-            Ok(_) => {}
+        if let Err(error) = replayed {
+            self.report.add(error);
         }
         Ok(())
     }

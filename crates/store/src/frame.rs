@@ -9,7 +9,7 @@ use crate::bytes::{Fields, checksum};
 pub const HEADER_BYTES: usize = 56;
 /// Frames begin at multiples of this, so that looking for one tries few places.
 pub const ALIGNMENT: u64 = 8;
-const VERSION: u8 = 1;
+pub const VERSION: u8 = 1;
 const CHECKED_BYTES: usize = HEADER_BYTES - 8;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,6 +35,19 @@ pub struct Header {
     pub payload_checksum: u64,
 }
 
+/// What bytes are that may be a header.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Found {
+    /// None, or none that is whole.
+    Nothing,
+    Header(Header),
+    /// A whole one that this program does not understand: a newer program wrote it.
+    Unknown {
+        version: u8,
+        kind: u8,
+    },
+}
+
 impl Header {
     /// Where the next frame begins.
     pub fn end(&self) -> u64 {
@@ -55,12 +68,12 @@ impl Header {
         bytes.extend(checksum.to_le_bytes());
     }
 
-    /// The header that these bytes hold, if they are one for this position.
-    pub fn read(seed: u64, position: u64, bytes: &[u8]) -> Option<Header> {
-        let bytes = bytes.get(..HEADER_BYTES)?;
+    /// What these bytes are at this position. The checksum comes first: what does not match it says nothing.
+    pub fn read(seed: u64, position: u64, bytes: &[u8]) -> Found {
+        let Some(bytes) = bytes.get(..HEADER_BYTES) else { return Found::Nothing };
         // Asked of every place in a torn tail: the position alone tells nearly always.
         if bytes[8..16] != position.to_le_bytes() {
-            return None;
+            return Found::Nothing;
         }
         let mut fields = Fields::new(bytes);
         let payload_bytes = fields.u32();
@@ -70,15 +83,15 @@ impl Header {
         let (number, durable, session) = (fields.u64(), fields.u64(), fields.u32());
         fields.u32();
         let payload_checksum = fields.u64();
-        if fields.u64() != checksum(seed, &bytes[..CHECKED_BYTES]) || version != VERSION {
-            return None;
+        if fields.u64() != checksum(seed, &bytes[..CHECKED_BYTES]) {
+            return Found::Nothing;
         }
-        let kind = match kind {
-            1 => Kind::Commit,
-            2 => Kind::Actors,
-            _ => return None,
+        let kind = match (version, kind) {
+            (VERSION, 1) => Kind::Commit,
+            (VERSION, 2) => Kind::Actors,
+            _ => return Found::Unknown { version, kind },
         };
-        Some(Header { kind, position, number, durable, session, payload_bytes, payload_checksum })
+        Found::Header(Header { kind, position, number, durable, session, payload_bytes, payload_checksum })
     }
 
     pub fn matches(&self, seed: u64, payload: &[u8]) -> bool {
@@ -109,14 +122,24 @@ mod tests {
         let mut bytes = Vec::new();
         header.write(5, &mut bytes);
         assert_eq!(bytes.len(), HEADER_BYTES);
-        assert_eq!(Header::read(5, 4096, &bytes), Some(header));
-        assert_eq!(Header::read(6, 4096, &bytes), None, "another store's");
-        assert_eq!(Header::read(5, 8192, &bytes), None, "another place");
+        assert_eq!(Header::read(5, 4096, &bytes), Found::Header(header));
+        assert_eq!(Header::read(6, 4096, &bytes), Found::Nothing, "another store's");
+        assert_eq!(Header::read(5, 8192, &bytes), Found::Nothing, "another place");
         for bit in 0..bytes.len() * 8 {
             let mut flipped = bytes.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);
-            assert_eq!(Header::read(5, 4096, &flipped), None, "bit {bit}");
+            assert_eq!(Header::read(5, 4096, &flipped), Found::Nothing, "bit {bit}");
         }
         assert_eq!(header.end(), 4096 + 160);
+        for (at, version, kind) in [(4, 2, 1), (5, 1, 3)] {
+            let mut newer = bytes[..CHECKED_BYTES].to_vec();
+            newer[at] += if at == 4 { 1 } else { 2 };
+            assert_ne!(
+                Header::read(5, 4096, &[&newer[..], &bytes[CHECKED_BYTES..]].concat()),
+                Found::Unknown { version, kind }
+            );
+            newer.extend(checksum(5, &newer).to_le_bytes());
+            assert_eq!(Header::read(5, 4096, &newer), Found::Unknown { version, kind });
+        }
     }
 }

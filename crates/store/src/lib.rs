@@ -35,6 +35,7 @@ mod ring;
 mod state;
 mod store;
 
+pub use backup::Backup;
 pub use check::{Check, Progress, Report};
 pub use error::StoreError;
 pub use history::History;

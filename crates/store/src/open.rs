@@ -22,14 +22,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use system::disk::{Disk, FileDisk};
-use system::file::{Hold, Lock, flush_directory};
+use system::file::{Hold, Lock, flush_directory, give_name, make_directory};
 use system::lmdb::Access;
 
 pub const LOG: &str = "telos.wal";
 pub const IMAGE: &str = "telos.img";
 pub const LOCK: &str = "telos.lock";
 /// A log under this name belongs to a store whose making was not finished.
-const UNFINISHED: &str = "telos.wal.new";
+pub(crate) const UNFINISHED: &str = "telos.wal.new";
 const LIVE_ACTOR: ActorId = ActorId(1);
 
 impl Store {
@@ -41,15 +41,10 @@ impl Store {
 
     /// The files of a store without a commit, to be opened by whoever wants it.
     pub fn make(directory: &Path, options: &Options) -> Result<(), StoreError> {
-        std::fs::create_dir_all(directory).map_err(StoreError::file("make", directory))?;
+        make_directory(directory)?;
         let _lock = Lock::take(&directory.join(LOCK), Hold::Alone)?;
-        if directory.join(LOG).exists() {
-            return Err(StoreError::Exists(directory.into()));
-        }
-        if has_lost_its_log(directory) {
-            return Err(StoreError::LogLost(directory.into()));
-        }
-        make_files(directory, options)
+        let log = begin_log(directory)?;
+        make_files(directory, log, options)
     }
 
     pub fn open(directory: &Path, options: Options) -> Result<Store, StoreError> {
@@ -107,11 +102,25 @@ fn has_lost_its_log(directory: &Path) -> bool {
     directory.join(IMAGE).exists() && !directory.join(LOG).exists() && !directory.join(UNFINISHED).exists()
 }
 
-/// The log gets its name last: without it there is no store, and what is left of an earlier attempt is replaced. An attempt
-/// begins with the unfinished log, so that an image without one is somebody's.
-fn make_files(directory: &Path, options: &Options) -> Result<(), StoreError> {
+/// The empty log of a store that is being made, in a directory that holds none and whose lock is ours. It gets its name last:
+/// without it there is no store, and what is left of an earlier attempt is replaced. Every attempt begins with it, so that
+/// an image without one is somebody's.
+pub(crate) fn begin_log(directory: &Path) -> Result<FileDisk, StoreError> {
+    if directory.join(LOG).exists() {
+        return Err(StoreError::Exists(directory.into()));
+    }
+    if has_lost_its_log(directory) {
+        return Err(StoreError::LogLost(directory.into()));
+    }
+    let unfinished = directory.join(UNFINISHED);
+    let log = FileDisk::create(&unfinished).map_err(StoreError::file("make", &unfinished))?;
+    // Its name comes before the image's, also after a crash.
+    flush_directory(directory)?;
+    Ok(log)
+}
+
+fn make_files(directory: &Path, log: FileDisk, options: &Options) -> Result<(), StoreError> {
     let (image_path, unfinished) = (directory.join(IMAGE), directory.join(UNFINISHED));
-    let disk = FileDisk::create(&unfinished).map_err(StoreError::file("make", &unfinished))?;
     if image_path.exists() {
         std::fs::remove_file(&image_path).map_err(StoreError::file("remove", &image_path))?;
     }
@@ -131,11 +140,8 @@ fn make_files(directory: &Path, options: &Options) -> Result<(), StoreError> {
         image_number,
         image_checksum,
     };
-    Log::create(Box::new(disk), &unfinished, label)?;
-    let path = directory.join(LOG);
-    std::fs::rename(&unfinished, &path).map_err(StoreError::file("make", &path))?;
-    flush_directory(directory)?;
-    Ok(())
+    Log::create(Box::new(log), &unfinished, label)?;
+    Ok(give_name(&unfinished, &directory.join(LOG))?)
 }
 
 fn new_state(directory: &Path) -> Result<State, StoreError> {

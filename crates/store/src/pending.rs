@@ -75,8 +75,8 @@ impl Pending {
         let commit = self.commits.pop_front()?;
         for change in &commit.changes {
             let Some(places) = self.places.get_mut(&change.object) else { continue };
-            let later = places.iter().take_while(|(number, _)| *number <= commit.number).count();
-            places.drain(..later);
+            let taken_out = places.iter().take_while(|(number, _)| *number <= commit.number).count();
+            places.drain(..taken_out);
             if places.is_empty() {
                 self.places.remove(&change.object);
                 self.outlines.remove(&change.object);

@@ -36,7 +36,8 @@ impl Reader {
     }
 }
 
-fn replay(
+/// An object with what was done to it later, in order.
+pub fn replay(
     object: ObjectId,
     stored: Option<Creation>,
     later: &[(Arc<Committed>, usize)],

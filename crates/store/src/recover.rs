@@ -10,7 +10,7 @@
 //! A clean close labels its end, so this is so only after a crash.
 
 use crate::error::StoreError;
-use crate::frame::{ALIGNMENT, HEADER_BYTES, Header, Kind};
+use crate::frame::{self, ALIGNMENT, Found, HEADER_BYTES, Header, Kind};
 use crate::label::Label;
 use crate::log::Log;
 
@@ -72,9 +72,7 @@ fn look_behind(log: &Log, label: &Label, end: u64) -> Result<bool, StoreError> {
         let places = (window.held().len() + 1 - HEADER_BYTES).div_ceil(ALIGNMENT as usize);
         for place in 0..places {
             let at = place * ALIGNMENT as usize;
-            let Some(header) = Header::read(log.seed(), window.position + at as u64, &window.held()[at..]) else {
-                continue;
-            };
+            let Some(header) = read_header(log, window.position + at as u64, &window.held()[at..])? else { continue };
             if header.durable > end {
                 let why = format!("the frame at {} was written after it had been flushed", header.position);
                 return Err(damage(log, end, &why));
@@ -84,6 +82,23 @@ fn look_behind(log: &Log, label: &Label, end: u64) -> Result<bool, StoreError> {
         window.advance(window.position + places as u64 * ALIGNMENT);
     }
     Ok(is_torn)
+}
+
+/// The header at a position, if there is a whole one. One that is not understood is refused: it is neither torn nor damaged,
+/// and would be written over.
+fn read_header(log: &Log, position: u64, bytes: &[u8]) -> Result<Option<Header>, StoreError> {
+    match Header::read(log.seed(), position, bytes) {
+        Found::Header(header) => Ok(Some(header)),
+        Found::Nothing => Ok(None),
+        Found::Unknown { version, .. } if version != frame::VERSION => {
+            Err(StoreError::Version { path: log.path().into(), found: version.into(), known: frame::VERSION.into() })
+        }
+        Found::Unknown { kind, .. } => {
+            let what =
+                format!("the frame at {position} is of kind {kind}, which format {} does not have", frame::VERSION);
+            Err(StoreError::corrupt(log.path(), what))
+        }
+    }
 }
 
 fn damage(log: &Log, position: u64, why: &str) -> StoreError {
@@ -132,7 +147,7 @@ impl<'l> Window<'l> {
             return Ok(None);
         }
         let seed = self.log.seed();
-        let Some(header) = Header::read(seed, self.position, self.held()) else { return Ok(None) };
+        let Some(header) = read_header(self.log, self.position, self.held())? else { return Ok(None) };
         let follows = header.number == number + u64::from(header.kind == Kind::Commit);
         if header.session < session || !follows || !self.fill(HEADER_BYTES + header.payload_bytes as usize)? {
             return Ok(None);

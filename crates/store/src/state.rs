@@ -54,15 +54,23 @@ impl State {
     }
 
     pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<State, StoreError> {
-        let mut fields = Fields::new(bytes);
+        // Of a form that is not understood, too, the checksum is the last: what does not match it says nothing.
+        let (body, sum) = bytes.split_last_chunk().unwrap_or((&[], &[0; 8]));
+        if u64::from_le_bytes(*sum) != checksum(2, body) {
+            return Err(StoreError::corrupt(path, "its state does not match its checksum"));
+        }
+        let mut fields = Fields::new(body);
         let format = fields.u32();
         if format > FORMAT {
             return Err(StoreError::Version { path: path.into(), found: format, known: FORMAT });
         }
+        if body.len() != BYTES {
+            return Err(StoreError::corrupt(path, "its state has another length than its format"));
+        }
         fields.u32();
         let store = fields.array();
         let mut number = || fields.u64();
-        let state = State {
+        Ok(State {
             store,
             actor: ActorId(number()),
             next_actor: ActorId(number()),
@@ -72,10 +80,39 @@ impl State {
             applied: number(),
             objects: number(),
             first_number: number(),
-        };
-        if bytes.len() != BYTES + 8 || number() != checksum(2, &bytes[..BYTES]) {
-            return Err(StoreError::corrupt(path, "its state does not match its checksum"));
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resealed(mut bytes: Vec<u8>) -> Vec<u8> {
+        bytes.truncate(bytes.len() - 8);
+        let sum = checksum(2, &bytes);
+        bytes.extend(sum.to_le_bytes());
+        bytes
+    }
+
+    #[test]
+    fn a_newer_state_is_refused_by_its_number_and_a_damaged_one_is_never_called_newer() {
+        let (actor, next_actor, time) = (ActorId(1), ActorId(2), Time(3));
+        let (store, number, next_change, applied) = ([7; 16], 4, 5, 6);
+        let state = State { store, actor, next_actor, time, number, next_change, applied, objects: 7, first_number: 8 };
+        let path = Path::new("image");
+        assert_eq!(State::from_bytes(&state.to_bytes(), path).unwrap(), state);
+        for bit in 0..state.to_bytes().len() * 8 {
+            let mut flipped = state.to_bytes();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            let refused = State::from_bytes(&flipped, path).unwrap_err();
+            assert!(matches!(refused, StoreError::Corrupt { .. }), "bit {bit}: {refused}");
         }
-        Ok(state)
+        let mut newer = state.to_bytes();
+        newer[0] = 2;
+        let refused = State::from_bytes(&resealed(newer), path).unwrap_err();
+        assert_eq!(refused.to_string(), "image has format 2, newer than the 1 that this program understands");
+        assert!(State::from_bytes(&[], path).is_err());
+        assert!(State::from_bytes(&resealed(vec![0; 50]), path).is_err());
     }
 }

@@ -33,8 +33,9 @@ pub trait Disk: Send + Sync {
 pub struct FileDisk(File);
 
 impl FileDisk {
+    /// An empty file that is its owner's alone, in the place of one that may be there already.
     pub fn create(path: &Path) -> io::Result<FileDisk> {
-        OpenOptions::new().read(true).write(true).create_new(true).open(path).map(FileDisk)
+        file::create_private(path).map(FileDisk)
     }
 
     pub fn open(path: &Path, is_writable: bool) -> io::Result<FileDisk> {

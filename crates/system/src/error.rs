@@ -7,7 +7,8 @@ use std::path::PathBuf;
 pub enum SystemError {
     #[error("cannot {action} {}: {source}", path.display())]
     File { action: &'static str, path: PathBuf, source: io::Error },
-    #[error("{} is in use by process {holder}", path.display())]
+    /// By the number of the process, or `NOBODY` in particular.
+    #[error("{} is in use by {}", path.display(), named(holder))]
     Locked { path: PathBuf, holder: String },
     /// What the B+tree library says, by its number.
     #[error("cannot {action} {}: {message}", path.display())]
@@ -16,7 +17,17 @@ pub enum SystemError {
     NoImage { path: PathBuf, reason: &'static str },
 }
 
+fn named(holder: &str) -> String {
+    match holder {
+        SystemError::NOBODY => "a process that only reads".into(),
+        number => format!("process {number}"),
+    }
+}
+
 impl SystemError {
+    /// Who holds a lock that nobody holds alone.
+    pub const NOBODY: &str = "unknown";
+
     pub(crate) fn file<'p>(
         action: &'static str,
         path: &'p std::path::Path,

@@ -26,6 +26,8 @@ pub struct Inside {
     pub(super) written: u64,
     pub durable: u64,
     pub applied: u64,
+    /// Where the last note of actors ends.
+    pub(super) reserved_end: u64,
     pub(super) failure: Option<String>,
     pub(super) spare: Vec<u8>,
     /// When the oldest pending commit was made.
@@ -49,6 +51,7 @@ impl Inside {
             // What was read may still be in the kernel's hands only: the first flush, or the checkpoint's, settles it.
             durable: start.applied,
             applied: start.applied,
+            reserved_end: 0,
             failure: None,
             spare: Vec::new(),
             is_stopping: false,

@@ -143,22 +143,23 @@ impl Journal {
         }
     }
 
-    /// Gives out an actor that nobody had or will have. Notes a few at a time in the log, and waits for that.
+    /// Gives out an actor that nobody had or will have. Notes a few at a time in the log; whoever gets one of them waits until
+    /// the note is flushed.
     pub fn mint_actor(&self) -> Result<ActorId, StoreError> {
         const TOGETHER: u64 = 64;
         let mut inside = self.room_for(8)?;
         let actor = inside.counters.next_actor;
         inside.counters.next_actor = ActorId(actor.0 + 1);
-        if actor < inside.counters.reserved_actor {
-            return Ok(actor);
-        }
-        let reserved = actor.0 + TOGETHER;
-        inside.counters.reserved_actor = ActorId(reserved);
-        let payload = reserved.to_le_bytes();
-        let payload_checksum = checksum(self.log.seed(), &payload);
         let number = inside.counters.number;
-        let end = inside.enqueue(&self.log, Kind::Actors, number, payload_checksum, &payload);
-        inside.wants_flush = true;
+        if actor >= inside.counters.reserved_actor {
+            let reserved = actor.0 + TOGETHER;
+            inside.counters.reserved_actor = ActorId(reserved);
+            let payload = reserved.to_le_bytes();
+            let payload_checksum = checksum(self.log.seed(), &payload);
+            inside.reserved_end = inside.enqueue(&self.log, Kind::Actors, number, payload_checksum, &payload);
+            inside.wants_flush = true;
+        }
+        let end = inside.reserved_end;
         drop(inside);
         self.wait(Ticket { number, end, durability: Durability::Flush })?;
         Ok(actor)

@@ -46,6 +46,7 @@ fn fail_log(seed: u64, fault: Fault) -> bool {
     if let Some(error) = &outcome.error {
         assert!(log.has_failed(), "{when}: {error}");
         assert_latched(&store, error, &when);
+        assert_copied(&store, &outcome, &when);
     }
     drop(store);
     // What was not flushed may be lost or not, as after any crash.
@@ -94,6 +95,17 @@ fn assert_latched(store: &Store, error: &StoreError, when: &str) {
     store.history().for_each(|commit| drop(commit.unwrap_or_else(|error| panic!("{when}: {error}"))));
 }
 
+/// A store that takes nothing more can still be copied: all that was acknowledged is there.
+fn assert_copied(store: &Store, outcome: &Outcome, when: &str) {
+    let directory = tempfile::tempdir().unwrap();
+    let last = store.backup(directory.path()).unwrap_or_else(|error| panic!("{when}: {error}"));
+    assert!(last >= outcome.acknowledged, "{when}: commit {last} is the last of the copy");
+    let copy = Store::open(directory.path(), options()).unwrap_or_else(|error| panic!("{when}: {error}"));
+    assert_eq!(copy.last_commit(), last, "{when}");
+    assert_holds(&copy, &outcome.past[last as usize], when);
+    assert_clean(&copy, when);
+}
+
 fn reopen(path: &Path, outcome: &Outcome, when: &str) {
     let store = Store::open(path, options()).unwrap_or_else(|error| panic!("{when}: {error}"));
     let last = store.last_commit();
@@ -126,6 +138,7 @@ fn an_image_that_cannot_be_flushed_latches_and_loses_nothing() {
         if let Some(error) = &outcome.error {
             assert!(image.has_failed() && error.to_string().contains(IMAGE), "{when}: {error}");
             assert_latched(&store, error, &when);
+            assert_copied(&store, &outcome, &when);
         }
         drop(store);
         reopen(path, &outcome, &when);

@@ -1,5 +1,7 @@
 //! The store as the image uses it: commits, reads, history, reopening.
 
+mod beside;
+mod files;
 mod lab;
 
 use lab::Lab;

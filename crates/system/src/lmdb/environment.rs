@@ -2,10 +2,9 @@
 
 use super::transaction::{ReadTransaction, WriteTransaction};
 use crate::error::SystemError;
+use crate::fault;
 use lmdb_master_sys as sys;
 use std::ffi::{CStr, CString, c_int, c_uint};
-use std::fs::File;
-use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::ptr;
@@ -66,11 +65,13 @@ impl Environment {
         // SAFETY: the environment was created and is not open yet, which is when these may be called; the name lives
         // through the call.
         unsafe {
+            environment.check("open", sys::mdb_env_set_assert(pointer, Some(fault::report_assertion)))?;
             environment.check("size", sys::mdb_env_set_mapsize(pointer, options.map_bytes))?;
             environment.check("open", sys::mdb_env_set_maxdbs(pointer, options.tables))?;
             environment.check("open", sys::mdb_env_set_maxreaders(pointer, options.readers))?;
             environment.check("open", sys::mdb_env_open(pointer, name.as_ptr(), flags(options), 0o600))?;
         }
+        fault::note_mapping(path);
         if options.access == Access::Write {
             environment.forget_dead_readers()?;
         }
@@ -124,12 +125,6 @@ impl Environment {
         Ok((information.me_last_pgno as u64, information.me_last_txnid as u64))
     }
 
-    /// Writes a copy of the newest snapshot, page by page, with its transaction's number.
-    pub fn copy_to(&self, file: &File) -> Result<(), SystemError> {
-        // SAFETY: the descriptor stays open through the call.
-        self.check("copy", unsafe { sys::mdb_env_copyfd2(self.pointer, file.as_raw_fd(), 0) })
-    }
-
     pub(super) fn pointer(&self) -> *mut sys::MDB_env {
         self.pointer
     }
@@ -154,8 +149,7 @@ impl Drop for Environment {
 }
 
 /// No read-ahead: objects are touched in no order. No thread-local readers: a snapshot goes from thread to thread. No
-/// flush: see the module's story. No zeroing of pages that are overwritten anyway is not asked for: what was in memory
-/// must not get into the file.
+/// flush: see the module's story. `MDB_NOMEMINIT` is not set: what was in memory must not get into the file.
 fn flags(options: &Options) -> c_uint {
     let access = match options.access {
         Access::Write => sys::MDB_NOSYNC,

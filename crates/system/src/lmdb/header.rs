@@ -1,6 +1,7 @@
 //! The two first pages of a file of LMDB, each of which names a transaction and where its trees begin. Read as plain bytes:
 //! LMDB has no checksums, so whoever keeps one elsewhere can tell whether they are what was written.
 
+use super::bytes::{u32_at, u64_at};
 use crate::error::SystemError;
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -15,6 +16,8 @@ const PAGE_BYTES_AT: usize = PAGE_HEADER + 24;
 const LAST_PAGE_AT: usize = PAGE_HEADER + 120;
 const NUMBER_AT: usize = PAGE_HEADER + 128;
 const END: usize = NUMBER_AT + 8;
+
+const COPIED_TOGETHER: usize = 1 << 20;
 
 /// What one of the two pages says.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -48,6 +51,29 @@ pub fn discard_newest(path: &Path) -> Result<(), SystemError> {
     written.map_err(SystemError::file("write", path))
 }
 
+/// Writes a copy of the pages of the transaction of this header, as it is in either page of the copy. The file may be written
+/// meanwhile, as long as somebody holds a snapshot of that transaction: pages that it does not need may be of any moment.
+pub fn copy_pages(path: &Path, header: &Header, copy: &File, copy_path: &Path) -> Result<(), SystemError> {
+    let file = File::open(path).map_err(SystemError::file("open", path))?;
+    let mut piece = vec![0; COPIED_TOGETHER];
+    let mut done = 0;
+    while done < header.file_bytes {
+        let wanted = (header.file_bytes - done).min(piece.len() as u64) as usize;
+        let read = match file.read_at(&mut piece[..wanted], done) {
+            // The last pages are not written if they are free.
+            Ok(0) => break,
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(SystemError::file("read", path)(error)),
+        };
+        copy.write_all_at(&piece[..read], done).map_err(SystemError::file("write", copy_path))?;
+        done += read as u64;
+    }
+    let place = |page: u32| u64::from(page * header.page_bytes) + PAGE_HEADER as u64;
+    let headed = (0..2).try_for_each(|page| copy.write_all_at(&header.bytes, place(page)));
+    headed.and_then(|()| copy.set_len(header.file_bytes)).map_err(SystemError::file("write", copy_path))
+}
+
 fn read_header(file: &File, path: &Path, offset: u64) -> Result<Header, SystemError> {
     let broken = |reason| SystemError::NoImage { path: path.into(), reason };
     let mut bytes = vec![0; END];
@@ -65,12 +91,4 @@ fn read_header(file: &File, path: &Path, offset: u64) -> Result<Header, SystemEr
     let (last_page, number) = (u64_at(&bytes, LAST_PAGE_AT), u64_at(&bytes, NUMBER_AT));
     let file_bytes = last_page.saturating_add(1).saturating_mul(u64::from(page_bytes));
     Ok(Header { number, page_bytes, file_bytes, bytes: bytes.split_off(PAGE_HEADER) })
-}
-
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
-}
-
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    u64::from(u32_at(bytes, at)) | u64::from(u32_at(bytes, at + 4)) << 32
 }

@@ -3,9 +3,9 @@
 //!
 //! Reads with plain calls, so that a damaged file gives findings and no signal.
 
+use super::bytes::{u16_at, u32_at, u64_at};
 use super::header::Header;
 use crate::error::SystemError;
-use std::collections::HashMap;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -26,31 +26,44 @@ const NONE: u64 = u64::MAX;
 const DEPTH_MOST: usize = 40;
 const FINDINGS_MOST: usize = 100;
 
+/// What a page is for; the numbers are kept, a byte a page.
+#[derive(Clone, Copy)]
+#[repr(u8)]
+enum Use {
+    Header = 1,
+    FreeList,
+    Tables,
+    LongValue,
+    Free,
+}
+
+/// By number; no page has the first.
+const NAMES: [&str; 6] =
+    ["nothing", "a header", "the list of free pages", "the tables", "a long value", "the free ones"];
+
 /// What is wrong with the pages of the transaction of this header; nothing, if all is well. A file that is in use keeps
 /// them as long as somebody holds a snapshot of that transaction.
 pub fn survey(path: &Path, header: &Header, progress: &mut dyn FnMut(u64, u64)) -> Result<Vec<String>, SystemError> {
     let file = File::open(path).map_err(SystemError::file("open", path))?;
     let last = u64_at(&header.bytes, LAST_AT);
+    let (length, count) = (file.metadata().map_err(SystemError::file("look at", path))?.len(), last.saturating_add(1));
+    if count.saturating_mul(u64::from(header.page_bytes)) > length {
+        return Ok(vec![format!("the file has {length} bytes, too few for {count} pages")]);
+    }
     let mut survey = Survey {
         file,
         page_bytes: header.page_bytes as usize,
         last,
-        uses: HashMap::new(),
+        uses: vec![0; count as usize],
         seen: 0,
         findings: Vec::new(),
         progress,
     };
-    let length = survey.file.metadata().map_err(SystemError::file("look at", path))?.len();
-    if (last + 1).saturating_mul(u64::from(header.page_bytes)) > length {
-        survey.find(format!("the file has {length} bytes, too few for {} pages", last + 1));
-        return Ok(survey.findings);
-    }
-    survey.uses.insert(0, "a header");
-    survey.uses.insert(1, "a header");
-    survey.tree(u64_at(&header.bytes, FREE_AT + 40), "the list of free pages", true);
-    survey.tree(u64_at(&header.bytes, MAIN_AT + 40), "the tables", false);
-    let missing = (0..=last).find(|page| !survey.uses.contains_key(page));
-    if let Some(page) = missing {
+    survey.claim(0, Use::Header);
+    survey.claim(1, Use::Header);
+    survey.tree(u64_at(&header.bytes, FREE_AT + 40), Use::FreeList);
+    survey.tree(u64_at(&header.bytes, MAIN_AT + 40), Use::Tables);
+    if let Some(page) = survey.uses.iter().position(|used| *used == 0) {
         survey.find(format!("page {page} is neither in use nor free"));
     }
     Ok(survey.findings)
@@ -60,7 +73,8 @@ struct Survey<'p> {
     file: File,
     page_bytes: usize,
     last: u64,
-    uses: HashMap<u64, &'static str>,
+    /// Of each page.
+    uses: Vec<u8>,
     seen: u64,
     findings: Vec<String>,
     progress: &'p mut dyn FnMut(u64, u64),
@@ -74,13 +88,15 @@ impl Survey<'_> {
     }
 
     /// Notes what a page is for; false if it cannot be.
-    fn claim(&mut self, page: u64, use_of: &'static str) -> bool {
-        if page > self.last {
-            self.find(format!("page {page}, of {use_of}, lies behind the end"));
+    fn claim(&mut self, page: u64, use_of: Use) -> bool {
+        let name = NAMES[use_of as usize];
+        let Some(used) = self.uses.get_mut(page as usize) else {
+            self.find(format!("page {page}, of {name}, lies behind the end"));
             return false;
-        }
-        if let Some(other) = self.uses.insert(page, use_of) {
-            self.find(format!("page {page} belongs to {use_of} and to {other}"));
+        };
+        let other = std::mem::replace(used, use_of as u8);
+        if other != 0 {
+            self.find(format!("page {page} belongs to {name} and to {}", NAMES[usize::from(other)]));
             return false;
         }
         self.seen += 1;
@@ -104,7 +120,8 @@ impl Survey<'_> {
     }
 
     /// Walks a tree, with a stack of our own.
-    fn tree(&mut self, root: u64, use_of: &'static str, is_free_list: bool) {
+    fn tree(&mut self, root: u64, use_of: Use) {
+        let is_free_list = matches!(use_of, Use::FreeList);
         let mut stack = vec![(root, 0)];
         while let Some((page, depth)) = stack.pop() {
             if page == NONE || !self.claim(page, use_of) {
@@ -121,7 +138,7 @@ impl Survey<'_> {
                     stack.extend(nodes.iter().map(|at| (child(at), depth + 1)));
                 }
                 LEAF => nodes.iter().for_each(|at| self.leaf(&bytes, *at, &mut stack, is_free_list)),
-                _ => self.find(format!("page {page}, of {use_of}, is no page of a tree")),
+                _ => self.find(format!("page {page}, of {}, is no page of a tree", NAMES[use_of as usize])),
             }
         }
     }
@@ -174,7 +191,7 @@ impl Survey<'_> {
             return Some(Vec::new());
         }
         for page in first..first + pages {
-            self.claim(page, "a long value");
+            self.claim(page, Use::LongValue);
         }
         let mut value = vec![0; if is_needed { length } else { 0 }];
         let start = first * self.page_bytes as u64 + PAGE_HEADER as u64;
@@ -189,19 +206,52 @@ impl Survey<'_> {
             return self.find("the list of free pages is longer than its room".into());
         }
         for page in numbers.take(count as usize) {
-            self.claim(page, "the free ones");
+            self.claim(page, Use::Free);
         }
     }
 }
 
-fn u16_at(bytes: &[u8], at: usize) -> u16 {
-    bytes.get(at..at + 2).map_or(0, |two| u16::from_ne_bytes([two[0], two[1]]))
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lmdb::{Access, Environment, Options, Snapshot, read_headers};
 
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    u32::from(u16_at(bytes, at)) | u32::from(u16_at(bytes, at + 2)) << 16
-}
+    fn found(path: &Path, header: &Header) -> Vec<String> {
+        survey(path, header, &mut |_, _| {}).unwrap()
+    }
 
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    u64::from(u32_at(bytes, at)) | u64::from(u32_at(bytes, at + 4)) << 32
+    #[test]
+    fn headers_that_cannot_be_give_findings_and_whole_ones_none() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("tree");
+        let (access, snapshot) = (Access::Write, Snapshot::Newest);
+        let options = Options { access, snapshot, map_bytes: 1 << 26, tables: 4, readers: 8 };
+        let environment = Environment::open(&path, &options).unwrap();
+        let table = environment.table("things", true).unwrap();
+        for round in 0..20_u32 {
+            let mut transaction = environment.write().unwrap();
+            for key in 0..200_u32 {
+                let value = vec![round as u8; 100 + (key as usize * 37) % 9000];
+                transaction.put(table, &key.to_be_bytes(), &value).unwrap();
+            }
+            transaction.commit().unwrap();
+        }
+        let headers = read_headers(&path).unwrap();
+        let newest = headers.iter().max_by_key(|header| header.number).unwrap();
+        assert_eq!(found(&path, newest), [String::new(); 0]);
+        let with = |at: usize, number: u64| {
+            let mut header = newest.clone();
+            header.bytes[at..at + 8].copy_from_slice(&number.to_ne_bytes());
+            header
+        };
+        let told = found(&path, &with(LAST_AT, u64::MAX));
+        assert!(told.len() == 1 && told[0].contains("too few"), "{told:?}");
+        let free = u64_at(&newest.bytes, FREE_AT + 40);
+        let told = found(&path, &with(MAIN_AT + 40, free));
+        let twice = format!("page {free} belongs to the tables and to the list of free pages");
+        assert!(told.contains(&twice), "{told:?}");
+        let told = found(&path, &with(MAIN_AT + 40, NONE - 1));
+        assert!(told[0].contains("of the tables, lies behind the end"), "{told:?}");
+        assert!(told[1].contains("neither in use nor free"), "{told:?}");
+    }
 }
