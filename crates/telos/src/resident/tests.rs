@@ -97,3 +97,21 @@ fn damage_is_told_to_whoever_meets_it_and_to_nobody_else() {
     let (answer, _) = ask(&mut resident, &Request::evaluate("1 + 2"));
     assert_eq!(says(&answer), "3");
 }
+
+/// Where nothing can be committed, each turn would be taken in vain, again and again.
+#[test]
+fn a_scheduler_that_stands_still_says_why_and_goes_on_after_a_commit() {
+    let directory = TempDir::new().unwrap();
+    let mut resident = resident(&directory);
+    ask(&mut resident, &Request::evaluate("W := Object clone do(work := method(Lobby seen := 1)); W @@work; nil"));
+    resident.stall("the disk is full".into());
+    assert_eq!(resident.turn(), None);
+    assert_eq!(resident.watch.status()["scheduler"], "takes no turns: the disk is full");
+    looks(&mut resident);
+    assert_eq!(resident.turn(), None, "to look proves nothing");
+    ask(&mut resident, &Request::evaluate("x := 1"));
+    while resident.turn().is_some() {}
+    let (answer, _) = ask(&mut resident, &Request::evaluate("seen"));
+    assert_eq!(says(&answer), "1");
+    assert!(!resident.watch.status().contains_key("scheduler"));
+}
