@@ -2,11 +2,11 @@
 //!
 //! Each case is done by a child process, which it ends.
 
+use super::name_on_fault;
+use crate::lmdb::{Access, Environment, Options, Snapshot};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Output};
-use system::fault::name_on_fault;
-use system::lmdb::{Access, Environment, Options, Snapshot};
 
 const CHILD: &str = "TELOS_FAULT";
 const NAMED: &str = "fault while reading";
@@ -83,7 +83,7 @@ fn send_segv() {
 
 fn run(case: &str) -> (Output, String) {
     let mut command = Command::new(std::env::current_exe().expect("it runs"));
-    command.args(["--exact", "child", "--nocapture", "--test-threads=1"]).env(CHILD, case);
+    command.args(["--exact", "fault::tests::child", "--nocapture", "--test-threads=1"]).env(CHILD, case);
     let output = command.output().expect("it was started");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     (output, said)
