@@ -50,13 +50,4 @@ impl StoreError {
     pub(crate) fn corrupt(path: &Path, what: impl Into<String>) -> StoreError {
         StoreError::Corrupt { path: path.into(), what: what.into() }
     }
-
-    /// Whether a file or an object is not what was written.
-    pub fn is_corruption(&self) -> bool {
-        match self {
-            StoreError::Corrupt { .. } | StoreError::CorruptObject { .. } => true,
-            StoreError::System(error) => error.is_damage(),
-            _ => false,
-        }
-    }
 }

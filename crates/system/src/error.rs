@@ -35,16 +35,6 @@ impl SystemError {
         move |source| SystemError::File { action, path: path.into(), source }
     }
 
-    /// Whether a file is not what was written: what the library says of it, but not what the kernel does, whose numbers
-    /// are greater than nought.
-    pub fn is_damage(&self) -> bool {
-        match self {
-            SystemError::NoImage { .. } => true,
-            SystemError::Tree { code, .. } => *code < 0 && *code != lmdb_master_sys::MDB_MAP_FULL,
-            _ => false,
-        }
-    }
-
     /// Whether the disk, or what the process may use of it, is full.
     pub fn is_full(&self) -> bool {
         match self {

@@ -108,3 +108,6 @@ fn say() {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

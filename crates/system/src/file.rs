@@ -144,6 +144,8 @@ pub(crate) fn push(file: &File, range: Range<u64>) {
 pub(crate) fn push(_file: &File, _range: Range<u64>) {}
 
 #[cfg(test)]
+mod names;
+#[cfg(test)]
 mod tests {
     use super::*;
 

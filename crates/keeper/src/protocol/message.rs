@@ -258,7 +258,7 @@ pub enum FailureKind {
     Timeout,
     Interrupted,
     Exit,
-    /// The request was not taken: nothing was done.
+    /// The request was not taken, or was taken back: nothing was done.
     Refused,
     /// The image process did not answer, or is no more: what was done is not known.
     Lost,

@@ -1,4 +1,4 @@
-//! Walking a table in the order of its keys, forwards or backwards.
+//! Walking a table in the order of its keys.
 
 use super::environment::{Environment, Table};
 use super::transaction::{found, value_of};
@@ -31,28 +31,15 @@ impl<'t> Cursor<'t> {
     }
 
     pub fn first(&mut self) -> Result<Option<Entry<'t>>, SystemError> {
-        self.go(&[], sys::MDB_FIRST)
-    }
-
-    pub fn last(&mut self) -> Result<Option<Entry<'t>>, SystemError> {
-        self.go(&[], sys::MDB_LAST)
+        self.go(sys::MDB_FIRST)
     }
 
     pub fn next_entry(&mut self) -> Result<Option<Entry<'t>>, SystemError> {
-        self.go(&[], sys::MDB_NEXT)
+        self.go(sys::MDB_NEXT)
     }
 
-    pub fn previous(&mut self) -> Result<Option<Entry<'t>>, SystemError> {
-        self.go(&[], sys::MDB_PREV)
-    }
-
-    /// The first entry whose key is not less than this one.
-    pub fn seek(&mut self, key: &[u8]) -> Result<Option<Entry<'t>>, SystemError> {
-        self.go(key, sys::MDB_SET_RANGE)
-    }
-
-    fn go(&mut self, key: &[u8], to: sys::MDB_cursor_op) -> Result<Option<Entry<'t>>, SystemError> {
-        let (mut key, mut value) = (value_of(key), value_of(&[]));
+    fn go(&mut self, to: sys::MDB_cursor_op) -> Result<Option<Entry<'t>>, SystemError> {
+        let (mut key, mut value) = (value_of(&[]), value_of(&[]));
         // SAFETY: the cursor is open; key and value are read only if something was found, and then point into the
         // mapped file, where they stay for as long as the transaction is not written through.
         unsafe {

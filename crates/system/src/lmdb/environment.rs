@@ -78,10 +78,6 @@ impl Environment {
         Ok(Arc::new(environment))
     }
 
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// A table by its name; made if the transaction may write. To be called once a table, before other threads begin
     /// transactions.
     pub fn table(self: &Arc<Self>, name: &str, is_writer: bool) -> Result<Table, SystemError> {
@@ -112,17 +108,6 @@ impl Environment {
     /// Waits until no other write transaction is open.
     pub fn write(&self) -> Result<WriteTransaction<'_>, SystemError> {
         WriteTransaction::begin(self)
-    }
-
-    /// Number of the last page in use, and of the last transaction.
-    pub fn extent(&self) -> Result<(u64, u64), SystemError> {
-        // SAFETY: the structure is plain data for which zeroes are valid, and is filled by the call.
-        let information = unsafe {
-            let mut information: sys::MDB_envinfo = std::mem::zeroed();
-            self.check("read", sys::mdb_env_info(self.pointer, &mut information))?;
-            information
-        };
-        Ok((information.me_last_pgno as u64, information.me_last_txnid as u64))
     }
 
     pub(super) fn pointer(&self) -> *mut sys::MDB_env {

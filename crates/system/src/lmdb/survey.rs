@@ -238,7 +238,7 @@ mod tests {
         }
         let headers = read_headers(&path).unwrap();
         let newest = headers.iter().max_by_key(|header| header.number).unwrap();
-        assert_eq!(found(&path, newest), [String::new(); 0]);
+        assert_eq!(found(&path, newest), Vec::<String>::new());
         let with = |at: usize, number: u64| {
             let mut header = newest.clone();
             header.bytes[at..at + 8].copy_from_slice(&number.to_ne_bytes());

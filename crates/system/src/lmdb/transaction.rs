@@ -89,11 +89,6 @@ impl<'e> WriteTransaction<'e> {
         Ok(WriteTransaction { pointer, environment })
     }
 
-    pub fn number(&self) -> u64 {
-        // SAFETY: the transaction was begun and not ended.
-        unsafe { sys::mdb_txn_id(self.pointer) as u64 }
-    }
-
     #[inline]
     pub fn get(&self, table: Table, key: &[u8]) -> Result<Option<&[u8]>, SystemError> {
         // SAFETY: the transaction is valid, and what is found stays so until the next write, which borrows mutably.
@@ -107,13 +102,6 @@ impl<'e> WriteTransaction<'e> {
     /// Puts a key that is greater than all in the table: pages are filled to the end.
     pub fn append(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<(), SystemError> {
         self.put_with(table, key, value, sys::MDB_APPEND)
-    }
-
-    pub fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool, SystemError> {
-        let mut key = value_of(key);
-        // SAFETY: the transaction is valid; the key is only read, and lives through the call.
-        let deleted = unsafe { sys::mdb_del(self.pointer, table.0, &mut key, ptr::null_mut()) };
-        found(self.environment, "write", deleted)
     }
 
     /// Hands the changes to the kernel; not to the medium.

@@ -63,7 +63,7 @@ pub struct ImageOptions {
 impl Up {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         let directory = ImageDirectory { image: self.directory.clone() }.to_open()?;
-        std::fs::create_dir_all(&directory).with_context(|| format!("cannot make \"{}\"", directory.display()))?;
+        system::file::make_directory(&directory)?;
         let directory = directory.canonicalize().context("cannot find the directory just made")?;
         let bounds = Bounds { timeout: self.image.machine.timeout, ..Bounds::default() };
         let program = std::env::current_exe().context("cannot find this program")?;

@@ -56,9 +56,9 @@ impl Restore {
         check_target(&target)?;
         check_backup(&self.backup)?;
         let parent = target.parent().context("an image needs a directory of its own")?;
-        std::fs::create_dir_all(parent).with_context(|| format!("cannot make {}", parent.display()))?;
+        system::file::make_directory(parent)?;
         let copy = parent.join(unfinished_name(&target)?);
-        std::fs::create_dir(&copy).with_context(|| format!("cannot make {}", copy.display()))?;
+        system::file::make_directory(&copy)?;
         let mut unnamed = Unnamed(Some(copy.clone()));
         let bytes = copy_files(&self.backup, &copy)?;
         let report = examined(&copy)?;

@@ -2,11 +2,11 @@
 //!
 //! Each case is done by a child process, which it ends.
 
+use super::name_on_fault;
+use crate::lmdb::{Access, Environment, Options, Snapshot};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Output};
-use system::fault::name_on_fault;
-use system::lmdb::{Access, Environment, Options, Snapshot};
 
 const CHILD: &str = "TELOS_FAULT";
 const NAMED: &str = "fault while reading";
@@ -76,14 +76,14 @@ fn deeper(depth: u64) -> u64 {
 /// Not once: the handler of Rust steps back at the first, and takes it for done.
 fn send_segv() {
     for _ in 0..3 {
-        // SAFETY: the calls take numbers only; this process is meant to end.
-        unsafe { libc::kill(libc::getpid(), libc::SIGSEGV) };
+        // SAFETY: the call takes a number only, and this process is meant to end. It comes to this thread, at once.
+        unsafe { libc::raise(libc::SIGSEGV) };
     }
 }
 
 fn run(case: &str) -> (Output, String) {
     let mut command = Command::new(std::env::current_exe().expect("it runs"));
-    command.args(["--exact", "child", "--nocapture", "--test-threads=1"]).env(CHILD, case);
+    command.args(["--exact", "fault::tests::child", "--nocapture", "--test-threads=1"]).env(CHILD, case);
     let output = command.output().expect("it was started");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     (output, said)

@@ -1,12 +1,12 @@
 //! Names survive a crash: which directories are flushed, and what comes before what.
 //!
-//! The standard library calls `fsync` and `rename` of the C library; this program has its own, which take notes.
+//! The standard library calls `fsync` and `rename` of the C library; the program of these tests has its own, which take notes.
 
+use super::{give_name, make_directory};
 use std::cell::RefCell;
 use std::ffi::{CStr, OsStr, c_char, c_int};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use system::file::{give_name, make_directory};
 
 thread_local! {
     static NOTES: RefCell<Vec<(&'static str, PathBuf)>> = const { RefCell::new(Vec::new()) };
