@@ -161,7 +161,7 @@ impl Vm {
     /// ```
     /// # use language::{Limits, Vm};
     /// let mut vm = Vm::default();
-    /// vm.set_limits(Limits { fuel: Some(1000), ..Limits::default() });
+    /// vm.set_limits(Limits { fuel: Some(1001), ..Limits::default() });
     /// assert!(vm.evaluate("wait := method(loop(nil))\nwait", "example").is_err());
     /// let innermost_first: Vec<_> = vm.halted_at().entries.iter().map(|entry| (entry.name.as_str(), entry.line)).collect();
     /// assert_eq!(innermost_first, [("nil", 1), ("loop", 1), ("wait", 2)]);
