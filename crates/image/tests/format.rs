@@ -3,24 +3,14 @@
 //!
 //! `TELOS_WRITE_FIXTURE=DIRECTORY cargo test -p image --test format` writes an image of the current format there.
 
-use image::{Cause, Embedder, Image, Options};
-use language::{Host, Vm};
+mod lab;
+
+use image::{Image, Options};
+use lab::{Plain, answer, try_open};
 use std::path::Path;
 use store::{Checkpoints, IMAGE, LOCK, LOG};
 
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/format");
-
-struct Plain;
-
-impl Embedder for Plain {
-    fn newborn(&self) -> Vm {
-        Vm::new(Host::default())
-    }
-
-    fn bare(&self) -> Vm {
-        Vm::bare(Host::default())
-    }
-}
 
 /// What the fixture holds: how it was made, and what it must answer when it is opened.
 const CONTENT: &[(&str, &str, &str)] = &[
@@ -62,23 +52,13 @@ fn options() -> Options {
     Options { store, ..Options::default() }
 }
 
-fn send(image: &mut Image, source: &str) -> String {
-    let sent = image.transact(&Cause::default(), |vm| {
-        let value = vm.evaluate(source, "fixture")?;
-        vm.to_text(value)
-    });
-    let (text, ticket) = sent.unwrap_or_else(|error| panic!("{source}: {error}"));
-    ticket.into_iter().for_each(|ticket| image.wait(ticket).expect("it is durable"));
-    text
-}
-
 /// Half of it applied to the image, half in the log.
 fn write_fixture(directory: &Path) {
     let mut image = Image::create(directory, &options(), Box::new(Plain)).expect("a new image");
     let (first, second) = CONTENT.split_at(CONTENT.len() / 2);
-    first.iter().for_each(|(make, ..)| drop(send(&mut image, make)));
+    first.iter().for_each(|(make, ..)| drop(answer(&mut image, make)));
     image.store().checkpoint().expect("a checkpoint");
-    second.iter().for_each(|(make, ..)| drop(send(&mut image, make)));
+    second.iter().for_each(|(make, ..)| drop(answer(&mut image, make)));
     image.close().expect("it closes");
     for lock in [LOCK, "telos.img-lock"] {
         std::fs::remove_file(directory.join(lock)).expect("it was there");
@@ -94,9 +74,9 @@ fn an_image_of_format_1_opens() {
     for name in [LOG, IMAGE] {
         std::fs::copy(Path::new(FIXTURES).join("1").join(name), directory.path().join(name)).expect("the fixture");
     }
-    let mut image = Image::open(directory.path(), &options(), Box::new(Plain)).expect("it opens");
+    let mut image = try_open(directory.path(), &options()).expect("it opens");
     for (_, source, expected) in CONTENT {
-        assert_eq!(&send(&mut image, source), expected, "{source}");
+        assert_eq!(&answer(&mut image, source), expected, "{source}");
     }
     image.close().expect("it closes");
 }

@@ -1,44 +1,13 @@
 //! The image as its users meet it: what a program did is there after the process is gone, or never was.
 
+mod lab;
+
 use image::{Cause, Embedder, Image, ImageError, Options};
+use lab::{Plain, answer, create, open, send};
 use language::{Error, Function, Host, Limits, NONE, Value, Vm};
 use object::change::{Datum, Field, Operation};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 use tempfile::TempDir;
-
-struct Plain;
-
-impl Embedder for Plain {
-    fn newborn(&self) -> Vm {
-        Vm::new(Host::default())
-    }
-
-    fn bare(&self) -> Vm {
-        Vm::bare(Host::default())
-    }
-}
-
-fn create(directory: &Path) -> Image {
-    Image::create(directory, &Options::default(), Box::new(Plain)).expect("a new image")
-}
-
-fn open(directory: &Path) -> Image {
-    Image::open(directory, &Options::default(), Box::new(Plain)).expect("the image opens")
-}
-
-fn send(image: &mut Image, source: &str) -> Result<String, ImageError> {
-    let (text, ticket) = image.transact(&Cause::default(), |vm| {
-        let value = vm.evaluate(source, "test")?;
-        vm.to_text(value)
-    })?;
-    ticket.map_or(Ok(()), |ticket| image.wait(ticket))?;
-    Ok(text)
-}
-
-fn answer(image: &mut Image, source: &str) -> String {
-    send(image, source).unwrap_or_else(|error| panic!("{source}: {error}"))
-}
 
 /// Each line in a transaction; after every one of them the image is opened anew.
 fn with_restarts(lines: &[(&str, &str)]) {

@@ -5,28 +5,18 @@
 //! the rest, whoever asks. A write that is cut short is what a full disk and a failing one look like to LMDB.
 
 use crate::world::{World, assert_holds};
-use crate::{assert_clean, cases, seed};
+// Its log is smaller than any bound that is tried, so that only the image meets it.
+use crate::{assert_clean, cases, options, seed};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use store::{Checkpoints, Durability, IMAGE, Options, Store, StoreError};
+use store::{Durability, IMAGE, Store, StoreError};
 use testkit::Random;
 
 const CHILD: &str = "TELOS_ROOM";
 const COMMITS: usize = 400;
 /// What `ulimit -f` counts in.
 const BLOCK_BYTES: u64 = 512;
-
-/// The log is smaller than any bound that is tried, so that only the image meets it.
-fn options() -> Options {
-    Options {
-        log_bytes: 64 << 10,
-        map_bytes: 1 << 28,
-        checkpoints: Checkpoints::OnRequest,
-        step_changes: 40,
-        ..Options::default()
-    }
-}
 
 /// Not a test of its own: commits and makes checkpoints until something fails. Says what was acknowledged.
 #[test]
