@@ -1,0 +1,27 @@
+//! Sandboxes: one trait, several backends. Bytes go in and bytes come out; nothing here knows objects.
+//!
+//! - `order`: what is to be run, what it may see and use; what is not named is not there
+//! - `limits`: how much of everything it may use
+//! - `network`: whom it may call
+//! - `wall`: what keeps it in, and what of that a host lacks
+//! - `outcome`: how it ended, what it used, what it changed
+//! - `backend`: the trait; `process` will be the first: namespaces, seccomp, landlock and cgroups
+//!
+//! **Fail closed.** An order that asks for more than a host has is refused, unless whoever gave it said that less will do;
+//! then the outcome says what was missing.
+
+mod backend;
+mod error;
+pub mod limits;
+pub mod network;
+pub mod order;
+pub mod outcome;
+pub mod wall;
+
+pub use backend::{Backend, Running, Stdin, Stop, Stream, Streams};
+pub use error::SandboxError;
+pub use limits::Limits;
+pub use network::Network;
+pub use order::{Access, FileIn, Grant, Order, View};
+pub use outcome::{Outcome, Usage, Verdict};
+pub use wall::{Lack, Strength, Wall};
