@@ -38,8 +38,11 @@ impl Stop {
 /// What a run reads and where its output goes. It never gets a terminal: these are always pipes of ours inside.
 pub struct Streams {
     pub stdin: Stdin,
-    pub output: Box<dyn FnMut(Stream, &[u8]) + Send>,
+    pub output: Sink,
 }
+
+/// Takes output as it comes.
+pub type Sink = Box<dyn FnMut(Stream, &[u8]) + Send>;
 
 pub enum Stdin {
     Empty,

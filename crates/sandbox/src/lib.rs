@@ -18,7 +18,7 @@ pub mod order;
 pub mod outcome;
 pub mod wall;
 
-pub use backend::{Backend, Running, Stdin, Stop, Stream, Streams};
+pub use backend::{Backend, Running, Sink, Stdin, Stop, Stream, Streams};
 pub use error::SandboxError;
 pub use limits::Limits;
 pub use network::Network;
