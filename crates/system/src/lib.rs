@@ -6,6 +6,7 @@
 //! - `file`: what the standard library does not offer for files: write-back in pieces, locks with an owner
 //! - `lmdb`: the B+tree in a mapped file that holds the image
 //! - `output`: whether standard output was closed from the beginning
+//! - `raw`: system calls by number, for tests of sandboxes only
 //! - `fault`: a mapped file that is too short or broken ends the process with the file named
 
 pub mod descriptor;
@@ -15,5 +16,7 @@ pub mod fault;
 pub mod file;
 pub mod lmdb;
 pub mod output;
+#[cfg(feature = "raw")]
+pub mod raw;
 
 pub use error::SystemError;
