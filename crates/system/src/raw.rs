@@ -8,9 +8,8 @@ use std::io;
 pub fn call(number: libc::c_long, arguments: &[usize]) -> io::Result<i64> {
     let argument = |position: usize| arguments.get(position).copied().unwrap_or(0);
     // SAFETY: whoever turns the feature on takes the risk that the header tells; the function itself touches no memory.
-    let answer = unsafe {
-        libc::syscall(number, argument(0), argument(1), argument(2), argument(3), argument(4), argument(5))
-    };
+    let answer =
+        unsafe { libc::syscall(number, argument(0), argument(1), argument(2), argument(3), argument(4), argument(5)) };
     if answer == -1 { Err(io::Error::last_os_error()) } else { Ok(answer) }
 }
 

@@ -199,12 +199,10 @@ pub const ROWS: &[Row] = &[
         .says(&["EPERM"])
         .by(BOTH)
         .tried_outside(),
-    Row::own("root.pivot_root", "exchanges its root", || {
-        trying(libc::SYS_pivot_root, &[at(c"/tmp"), at(c"/tmp")])
-    })
-    .says(&["EPERM"])
-    .by(BOTH)
-    .tried_outside(),
+    Row::own("root.pivot_root", "exchanges its root", || trying(libc::SYS_pivot_root, &[at(c"/tmp"), at(c"/tmp")]))
+        .says(&["EPERM"])
+        .by(BOTH)
+        .tried_outside(),
     Row::own("unshare.user", "makes a user namespace, and is root in it", || trying(libc::SYS_unshare, &[NEW_USER]))
         .says(&["EPERM"])
         .by(FILTER)
@@ -287,11 +285,9 @@ pub const ROWS: &[Row] = &[
         .says(REFUSED)
         .by(BOTH)
         .tried_outside(),
-    Row::own("kernel.finit_module", "loads a module from a file", || {
-        trying(libc::SYS_finit_module, &[0, at(c""), 0])
-    })
-    .says(REFUSED)
-    .by(BOTH),
+    Row::own("kernel.finit_module", "loads a module from a file", || trying(libc::SYS_finit_module, &[0, at(c""), 0]))
+        .says(REFUSED)
+        .by(BOTH),
     Row::own("kernel.delete_module", "removes a module", || trying(libc::SYS_delete_module, &[at(c"none"), 0]))
         .says(REFUSED)
         .by(BOTH)
@@ -418,11 +414,15 @@ pub const OF_THIS_PROCESSOR: &[Row] = &[
     })
     .says_or_ends(REFUSED, &[SIGSYS])
     .by(FILTER),
-    Row::own("processor.vsyscall", "enters the kernel without an instruction for it: it learns the time at most", || {
-        let time = system::raw::time_by_vsyscall();
-        let known = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-        Ok(if known.as_secs().abs_diff(time as u64) < 5 { "the time".into() } else { format!("{time}") })
-    })
+    Row::own(
+        "processor.vsyscall",
+        "enters the kernel without an instruction for it: it learns the time at most",
+        || {
+            let time = system::raw::time_by_vsyscall();
+            let known = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+            Ok(if known.as_secs().abs_diff(time as u64) < 5 { "the time".into() } else { format!("{time}") })
+        },
+    )
     .says_or_ends(&["the time", "18446744073709551615"], &[SIGSYS, Verdict::Signalled(libc::SIGSEGV)])
     .by(FILTER),
     Row::own("processor.iopl", "speaks to devices by ports", || trying(libc::SYS_iopl, &[3]))

@@ -275,7 +275,9 @@ pub const ROWS: &[Row] = &[
     })
     .says(&["ENOENT", "EACCES", "EPERM", "ENXIO", "empty"])
     .by(&[Capabilities, MountNamespace]),
-    Row::own("files.dev_mem", "opens the machine's memory", || open_device("/dev/mem")).says(KEPT).by(&[MountNamespace]),
+    Row::own("files.dev_mem", "opens the machine's memory", || open_device("/dev/mem"))
+        .says(KEPT)
+        .by(&[MountNamespace]),
     Row::own("files.dev_kmsg", "opens the kernel's log", || open_device("/dev/kmsg"))
         .says(KEPT)
         .by(&[MountNamespace])
@@ -288,8 +290,7 @@ pub const ROWS: &[Row] = &[
         };
         let devices = fs::read_dir("/dev")?.flatten().filter(is_device);
         let names: Vec<String> = devices.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-        let unusual: Vec<&str> =
-            names.iter().map(String::as_str).filter(|name| !USUAL.contains(name)).collect();
+        let unusual: Vec<&str> = names.iter().map(String::as_str).filter(|name| !USUAL.contains(name)).collect();
         Ok(if unusual.is_empty() { "none".into() } else { unusual.join(" ") })
     })
     .says(&["none"])
@@ -325,9 +326,13 @@ pub const ROWS: &[Row] = &[
     })
     .says(&["as before"])
     .by(&[sandbox::Wall::NoNewPrivileges, MountNamespace]),
-    Row::shell("files.su", "becomes root by su and mount", "su -c id </dev/null 2>/dev/null && echo root; \
-        mount -t tmpfs none /tmp 2>/dev/null && echo mounted; echo done")
-        .by(&[sandbox::Wall::NoNewPrivileges]),
+    Row::shell(
+        "files.su",
+        "becomes root by su and mount",
+        "su -c id </dev/null 2>/dev/null && echo root; \
+        mount -t tmpfs none /tmp 2>/dev/null && echo mounted; echo done",
+    )
+    .by(&[sandbox::Wall::NoNewPrivileges]),
     Row::own("proc.write_sysctl", "changes a setting of the kernel", || write("/proc/sys/kernel/core_pattern"))
         .says(NOT_WRITTEN)
         .by(&[Capabilities, MountNamespace]),

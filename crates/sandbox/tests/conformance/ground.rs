@@ -100,11 +100,7 @@ impl Ground {
                 files: Vec::new(),
             },
             network: Network::None,
-            limits: Limits {
-                time: Some(Duration::from_secs(15)),
-                memory_bytes: Some(1 << 30),
-                ..Limits::default()
-            },
+            limits: Limits { time: Some(Duration::from_secs(15)), memory_bytes: Some(1 << 30), ..Limits::default() },
             allows_weaker: false,
         }
     }

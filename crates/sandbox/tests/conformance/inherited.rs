@@ -5,7 +5,6 @@ use crate::saying::got;
 use crate::table::{Judged, Row, Said};
 use sandbox::Stdin;
 use std::fs::File;
-use std::os::fd::{AsFd, AsRawFd};
 use system::raw::call;
 
 /// The numbers of all open descriptors, found without /proc.
@@ -50,14 +49,15 @@ fn signals() -> Said {
 /// A story in which the supervisor hands its own terminal in as standard input.
 fn with_terminal(stage: &Stage, half: &str, expected: &str) -> Judged {
     let told = |error: rustix::io::Errno| error.to_string();
-    let master = rustix::pty::openpt(rustix::pty::OpenptFlags::RDWR | rustix::pty::OpenptFlags::NOCTTY).map_err(told)?;
+    let master =
+        rustix::pty::openpt(rustix::pty::OpenptFlags::RDWR | rustix::pty::OpenptFlags::NOCTTY).map_err(told)?;
     rustix::pty::unlockpt(&master).map_err(told)?;
     let name = rustix::pty::ptsname(&master, Vec::new()).map_err(told)?;
     let flags = rustix::fs::OFlags::RDWR | rustix::fs::OFlags::NOCTTY | rustix::fs::OFlags::CLOEXEC;
     let terminal = rustix::fs::open(name, flags, rustix::fs::Mode::empty()).map_err(told)?;
     let order = stage.order(&crate::play::inside(half).each_ref().map(String::as_str));
     let run = stage.run(&order, Stdin::Descriptor(terminal)).map_err(|error| error.to_string())?;
-    drop(master.as_fd().as_raw_fd());
+    drop(master);
     run.must_say(expected)
 }
 
@@ -74,10 +74,12 @@ pub const HALVES: &[Row] = &[
     Row::own("half.descriptors", "counts what is open", descriptors),
     Row::own("half.signals", "looks how signals are handled", signals),
     Row::own("half.terminals", "looks whether it has a terminal", || {
-        let is_terminal = |number: &usize| call(libc::SYS_ioctl, &[*number, libc::TCGETS as usize, 0]).map_or_else(
-            |error| error.raw_os_error() != Some(libc::ENOTTY) && error.raw_os_error() != Some(libc::EPERM),
-            |_| true,
-        );
+        let is_terminal = |number: &usize| {
+            call(libc::SYS_ioctl, &[*number, libc::TCGETS as usize, 0]).map_or_else(
+                |error| error.raw_os_error() != Some(libc::ENOTTY) && error.raw_os_error() != Some(libc::EPERM),
+                |_| true,
+            )
+        };
         Ok(if (0..3).any(|number| is_terminal(&number)) { "a terminal".into() } else { "none".into() })
     }),
     Row::own("half.type", "types into standard input", || {

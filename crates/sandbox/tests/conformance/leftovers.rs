@@ -62,7 +62,13 @@ fn descendants(of: u32) -> BTreeSet<u32> {
     let mut found = BTreeSet::from([of]);
     loop {
         let count = found.len();
-        found.extend(parents.iter().filter(|(_, parent)| found.contains(parent)).map(|(process, _)| *process).collect::<Vec<_>>());
+        found.extend(
+            parents
+                .iter()
+                .filter(|(_, parent)| found.contains(parent))
+                .map(|(process, _)| *process)
+                .collect::<Vec<_>>(),
+        );
         if found.len() == count {
             found.remove(&of);
             return found;
@@ -252,5 +258,9 @@ pub const HALVES: &[Row] = &[Row::own("half.family", "has children and grandchil
 
 pub const ROWS: &[Row] = &[
     Row::story("leaves.nothing", "ends in any way, many times", after_many_runs),
-    Row::story("leaves.nothing_without_supervisor", "runs on when its supervisor was killed", after_death_of_supervisor),
+    Row::story(
+        "leaves.nothing_without_supervisor",
+        "runs on when its supervisor was killed",
+        after_death_of_supervisor,
+    ),
 ];

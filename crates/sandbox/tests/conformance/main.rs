@@ -53,8 +53,7 @@ fn backends() -> Vec<Box<dyn Backend>> {
 }
 
 /// What only stories run.
-const HALVES: &[&[Row]] =
-    &[files::HALVES, inherited::HALVES, network::HALVES, neighbours::HALVES, leftovers::HALVES];
+const HALVES: &[&[Row]] = &[files::HALVES, inherited::HALVES, network::HALVES, neighbours::HALVES, leftovers::HALVES];
 
 fn rows() -> impl Iterator<Item = &'static Row> {
     ATTEMPTS.iter().chain(WORKS).flat_map(|rows| rows.iter())
@@ -70,6 +69,7 @@ fn main() -> ExitCode {
     match arguments[..] {
         ["--inside", name] => say_inside(name),
         ["--row", backend, name, ..] => round::play_alone(backend, name),
+        ["--outside", backend, name, ..] => round::play_outside(backend, name),
         ["--list"] => round::list(),
         _ => return round::play_all(arguments.iter().copied().find(|argument| !argument.starts_with('-'))),
     }

@@ -3,7 +3,9 @@
 use crate::play::{Stage, inside};
 use crate::saying::got;
 use crate::table::{Judged, Row, Said};
-use sandbox::Wall::{CgroupNamespace, IpcNamespace, MountNamespace, NetworkNamespace, Overlay, PidNamespace, UtsNamespace};
+use sandbox::Wall::{
+    CgroupNamespace, IpcNamespace, MountNamespace, NetworkNamespace, Overlay, PidNamespace, UtsNamespace,
+};
 use sandbox::{Stdin, Stream, Streams};
 use std::fs;
 use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Write};

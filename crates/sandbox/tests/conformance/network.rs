@@ -167,12 +167,10 @@ pub const ROWS: &[Row] = &[
     .says(&["ECONNREFUSED", "EPERM"])
     .by(&[NetworkNamespace, Landlock])
     .tried_outside(),
-    Row::own("host.socket", "calls a socket of the host by its path", || {
-        got(UnixStream::connect(told("HOST_SOCKET")))
-    })
-    .says(&["ENOENT"])
-    .by(&[MountNamespace])
-    .tried_outside(),
+    Row::own("host.socket", "calls a socket of the host by its path", || got(UnixStream::connect(told("HOST_SOCKET"))))
+        .says(&["ENOENT"])
+        .by(&[MountNamespace])
+        .tried_outside(),
     Row::own("host.port", "calls a port of the host", || connect(&format!("127.0.0.1:{}", number("HOST_PORT"))))
         .says(&["ECONNREFUSED"])
         .by(&[NetworkNamespace])

@@ -3,7 +3,7 @@
 
 use crate::ground::{Ground, TOOL};
 use crate::table::{Judged, Program, Row, Seen};
-use sandbox::{Backend, Order, Outcome, SandboxError, Stdin, Strength, Stream, Streams, Verdict, Wall};
+use sandbox::{Backend, Order, Outcome, SandboxError, Stdin, Stream, Streams, Strength, Verdict, Wall};
 use std::cell::RefCell;
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -32,6 +32,8 @@ pub enum Answer {
     Unprotected(String),
     /// The host has not what the row needs.
     Absent(String),
+    /// It is answered so without a sandbox too: on this host the row proves nothing.
+    Moot(String),
 }
 
 impl fmt::Display for Answer {
@@ -41,6 +43,7 @@ impl fmt::Display for Answer {
             Answer::Wrong(why) => write!(formatter, "wrong {why}"),
             Answer::Unprotected(why) => write!(formatter, "unprotected {why}"),
             Answer::Absent(what) => write!(formatter, "absent {what}"),
+            Answer::Moot(said) => write!(formatter, "moot {said}"),
         }
     }
 }
@@ -110,6 +113,18 @@ pub fn play(stage: &Stage, row: &Row) -> Answer {
         return Answer::Unprotected(format!("no {:?}: {why}", row.walls));
     }
     Answer::Wrong(why)
+}
+
+/// Makes a row's attempt without a sandbox, where it must not be answered as in one.
+pub fn play_outside(ground: &Ground, row: &Row) -> Answer {
+    let Seen::Says(answers) = row.seen else { return Answer::Wrong("cannot be judged outside".into()) };
+    let this = std::env::current_exe().expect("this binary has a path");
+    // What the order says, and what the supervisor has beside it.
+    let mut command = std::process::Command::new(this);
+    command.args(["--inside", row.name]).envs(ground.order(&[]).environment);
+    let output = command.output().expect("this binary can be started");
+    let said = String::from_utf8_lossy(&output.stdout).trim_end().to_owned();
+    if answers.contains(&said.as_str()) { Answer::Moot(said) } else { Answer::Right }
 }
 
 /// Whatever a program tried, the host's process lives and nobody called its sockets.

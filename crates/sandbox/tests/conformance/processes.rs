@@ -77,9 +77,8 @@ fn status_line(name: &str) -> Said {
 fn others() -> Said {
     let own = std::process::id().to_string();
     let names = fs::read_dir("/proc")?.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let others: Vec<String> = names
-        .filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()) && *name != own && name != "1")
-        .collect();
+    let others: Vec<String> =
+        names.filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()) && *name != own && name != "1").collect();
     Ok(if others.is_empty() { "none".into() } else { others.join(" ") })
 }
 
@@ -156,14 +155,13 @@ pub const ROWS: &[Row] = &[
     Row::own("signal.child_of_init", "tells process 1 that a child ended", || signal_init(libc::SIGCHLD))
         .says(&["still here", "EPERM"])
         .by(&[PidNamespace]),
-    Row::shell(
-        "signal.stop_itself",
-        "stops itself and is never continued",
-        "kill -STOP $$; echo went on",
-    )
-    .with(|_, order| order.limits.time = Some(Duration::from_millis(500)))
-    .ends(&[Verdict::Limited(sandbox::outcome::Limit::Time)]),
-    Row::own("processes.others", "looks for other processes", others).says(&["none"]).by(&[PidNamespace]).tried_outside(),
+    Row::shell("signal.stop_itself", "stops itself and is never continued", "kill -STOP $$; echo went on")
+        .with(|_, order| order.limits.time = Some(Duration::from_millis(500)))
+        .ends(&[Verdict::Limited(sandbox::outcome::Limit::Time)]),
+    Row::own("processes.others", "looks for other processes", others)
+        .says(&["none"])
+        .by(&[PidNamespace])
+        .tried_outside(),
     Row::own("processes.parent", "looks at who started it: nobody but process 1", || {
         Ok(format!("{}", std::os::unix::process::parent_id()))
     })
@@ -204,11 +202,15 @@ pub const ROWS: &[Row] = &[
     })
     .says(&["EPERM", "ENOTTY"])
     .by(&[Seccomp]),
-    Row::own("terminal.inject_high_bits", "types into a terminal with bits above those that the kernel looks at", || {
-        let letter = b'x';
-        let request = libc::TIOCSTI as usize | 1 << 32;
-        got(call(libc::SYS_ioctl, &[0, request, (&raw const letter) as usize]))
-    })
+    Row::own(
+        "terminal.inject_high_bits",
+        "types into a terminal with bits above those that the kernel looks at",
+        || {
+            let letter = b'x';
+            let request = libc::TIOCSTI as usize | 1 << 32;
+            got(call(libc::SYS_ioctl, &[0, request, (&raw const letter) as usize]))
+        },
+    )
     .says(&["EPERM", "ENOTTY"])
     .by(&[Seccomp]),
     Row::own("terminal.controlling", "opens its controlling terminal", || {
@@ -219,7 +221,8 @@ pub const ROWS: &[Row] = &[
         let session = call(libc::SYS_getsid, &[0])?;
         let group = call(libc::SYS_getpgid, &[0])?;
         let stat = fs::read_to_string("/proc/self/stat")?;
-        let terminal = stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(4)).unwrap_or("?").to_owned();
+        let terminal =
+            stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(4)).unwrap_or("?").to_owned();
         let is_own = session != 0 && group != 0 && terminal == "0";
         Ok(if is_own { "its own".into() } else { format!("session {session}, group {group}, terminal {terminal}") })
     })

@@ -3,7 +3,7 @@
 
 use crate::ground::Ground;
 use crate::play::{self, Answer, Stage};
-use crate::table::{Program, Row};
+use crate::table::Row;
 use crate::{ATTEMPTS, WORKS, backends, rows};
 use sandbox::{Backend, Strength};
 use std::cell::RefCell;
@@ -51,9 +51,11 @@ pub fn play_all(filter: Option<&str>) -> ExitCode {
     let home = Home::new();
     let is_root = rustix::process::geteuid().is_root();
     tell_host();
-    let players: &[Player] = if is_root { &[Player::Caller, Player::Ordinary, Player::Outside] } else { &[Player::Caller] };
+    let players: &[Player] =
+        if is_root { &[Player::Caller, Player::Ordinary, Player::Outside] } else { &[Player::Caller] };
     let mut turns = Vec::new();
-    for (player, backend) in players.iter().flat_map(|player| backends().into_iter().map(|backend| (*player, backend))) {
+    for (player, backend) in players.iter().flat_map(|player| backends().into_iter().map(|backend| (*player, backend)))
+    {
         let chosen = rows().filter(|row| filter.is_none_or(|part| row.name.contains(part)));
         let chosen = chosen.filter(|row| player != Player::Outside || row.is_tried_outside);
         turns.extend(chosen.map(|row| Turn { player, backend: backend.name().into(), row }));
@@ -117,11 +119,8 @@ fn take_turns(home: &Home, turns: &[Turn], is_root: bool) -> Vec<Answer> {
 fn take_turn(home: &Home, position: usize, turn: &Turn) -> Answer {
     let (temporary, said) = home.for_turn(position, turn.player);
     let mut command = Command::new(home.tool().join("attempt"));
-    if turn.player == Player::Outside {
-        command.args(["--inside", turn.row.name]);
-    } else {
-        command.args(["--row", &turn.backend, turn.row.name, &secret(position)]);
-    }
+    let how = if turn.player == Player::Outside { "--outside" } else { "--row" };
+    command.args([how, &turn.backend, turn.row.name, &secret(position)]);
     // Into a file, since a pipe would be waited for until whatever the row left behind has ended.
     let file = fs::File::create(&said).expect("the home can be written to");
     command.stdin(Stdio::null()).stderr(file.try_clone().expect("a descriptor can be had twice")).stdout(file);
@@ -132,8 +131,7 @@ fn take_turn(home: &Home, position: usize, turn: &Turn) -> Answer {
     }
     let status = command.status().expect("this binary can be started");
     let said = fs::read_to_string(&said).unwrap_or_default();
-    let answer = if turn.player == Player::Outside { outside(turn.row, &said) } else { read(&said, status) };
-    match (answer, remains(&temporary)) {
+    match (read(&said, status), remains(&temporary)) {
         (Answer::Right, Some(file)) => Answer::Wrong(format!("left {file} behind")),
         (answer, _) => answer,
     }
@@ -149,15 +147,6 @@ fn remains(directory: &Path) -> Option<String> {
     entries.next().and_then(Result::ok).map(|entry| entry.file_name().to_string_lossy().into_owned())
 }
 
-/// Without a sandbox an attempt must not be answered as in one.
-fn outside(row: &Row, said: &str) -> Answer {
-    let crate::table::Seen::Says(answers) = row.seen else { return Answer::Wrong("cannot be judged outside".into()) };
-    if answers.contains(&said.trim_end()) {
-        return Answer::Wrong(format!("says {:?} without a sandbox too, so that it proves nothing", said.trim_end()));
-    }
-    Answer::Right
-}
-
 /// The last line of a row's process is its answer.
 fn read(said: &str, status: ExitStatus) -> Answer {
     let last = said.lines().last().unwrap_or_default();
@@ -167,6 +156,7 @@ fn read(said: &str, status: ExitStatus) -> Answer {
         (true, "wrong") => Answer::Wrong(rest.into()),
         (true, "unprotected") => Answer::Unprotected(rest.into()),
         (true, "absent") => Answer::Absent(rest.into()),
+        (true, "moot") => Answer::Moot(rest.into()),
         _ => Answer::Wrong(format!("its process ended with {status} and said {said:?}")),
     }
 }
@@ -187,6 +177,7 @@ fn print(turn: &Turn, answer: &Answer, is_root: bool) {
         Answer::Wrong(why) => format!("FAILED: {why}"),
         Answer::Unprotected(why) => format!("NOT PROTECTED HERE: {why}"),
         Answer::Absent(what) => format!("not tried: {what} is not installed"),
+        Answer::Moot(said) => format!("proves nothing here: {said} without a sandbox too"),
     };
     println!("test {} ... {told}", title(turn, is_root));
 }
@@ -195,16 +186,17 @@ fn print(turn: &Turn, answer: &Answer, is_root: bool) {
 fn report(turns: &[Turn], answers: &[Answer]) -> ExitCode {
     let count = |is_one: fn(&Answer) -> bool| answers.iter().filter(|answer| is_one(answer)).count();
     let failed = count(|answer| matches!(answer, Answer::Wrong(_)));
-    let (unprotected, absent) =
-        (count(|answer| matches!(answer, Answer::Unprotected(_))), count(|answer| matches!(answer, Answer::Absent(_))));
+    let unprotected = count(|answer| matches!(answer, Answer::Unprotected(_)));
+    let absent = count(|answer| matches!(answer, Answer::Absent(_)));
+    let moot = count(|answer| matches!(answer, Answer::Moot(_)));
     for (turn, answer) in turns.iter().zip(answers) {
         if let Answer::Wrong(why) = answer {
             println!("\n{} (a program {}): {why}", title(turn, true), turn.row.tries);
         }
     }
-    println!("\n{unprotected} not protected on this host, {absent} not tried");
+    println!("\n{unprotected} not protected on this host, {absent} not tried, {moot} that prove nothing here");
     let word = if failed == 0 { "ok" } else { "FAILED" };
-    let passed = turns.len() - failed - unprotected - absent;
+    let passed = turns.len() - failed - unprotected - absent - moot;
     println!("test result: {word}. {passed} passed; {failed} failed; 0 ignored; 0 measured; 0 filtered out");
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
@@ -216,6 +208,14 @@ pub fn play_alone(backend: &str, name: &str) {
     let stage = stage(backend);
     let answer = play::play(&stage, row);
     drop(stage);
+    println!("\n{}", answer.to_string().replace('\n', " "));
+}
+
+/// In a process of its own: makes a row's attempt without a sandbox.
+pub fn play_outside(backend: &str, name: &str) {
+    play::limit_patience();
+    let row = crate::row(name).expect("the row is in a table");
+    let answer = play::play_outside(&stage(backend).ground.borrow(), row);
     println!("\n{}", answer.to_string().replace('\n', " "));
 }
 

@@ -29,7 +29,9 @@ fn tells_changes(stage: &Stage) -> Judged {
     let run = stage.shell(&script)?;
     let changes = &run.outcome.changes;
     let is_file = |path: &str, text: &str| matches!(change(changes, path), Some(ChangeKind::File { bytes, .. }) if bytes == text.as_bytes());
-    must(is_file("made", "new\n") && is_file("original", "as it was\nmore\n"), || format!("files differ: {changes:?}"))?;
+    must(is_file("made", "new\n") && is_file("original", "as it was\nmore\n"), || {
+        format!("files differ: {changes:?}")
+    })?;
     let mode = matches!(change(changes, "made"), Some(ChangeKind::File { mode, .. }) if mode & 0o777 == 0o750);
     must(mode, || format!("the mode differs: {changes:?}"))?;
     let removed = ["other", "folder"].iter().all(|path| matches!(change(changes, path), Some(ChangeKind::Removed)));
@@ -60,7 +62,8 @@ fn hands_output_on_at_once(stage: &Stage) -> Judged {
             std::io::Write::write_all(&mut into, b"heard\n").ok();
         }
     });
-    let running = stage.backend.start(&allowed(stage, order), Streams { stdin: Stdin::Descriptor(from.into()), output });
+    let running =
+        stage.backend.start(&allowed(stage, order), Streams { stdin: Stdin::Descriptor(from.into()), output });
     running.map_err(told)?.wait().map_err(told)?;
     let heard = heard.lock().expect("no sink panics");
     must(heard.0 == "ready\nheard\n", || format!("heard {:?}", heard.0))
@@ -100,7 +103,8 @@ fn takes_long_input(stage: &Stage) -> Judged {
 
 fn takes_files(stage: &Stage) -> Judged {
     let mut order = stage.order(&["/program/run"]);
-    let file = |inside: &str, text: &str, is_executable| FileIn { inside: inside.into(), bytes: text.into(), is_executable };
+    let file =
+        |inside: &str, text: &str, is_executable| FileIn { inside: inside.into(), bytes: text.into(), is_executable };
     order.view.files = vec![
         file("/program/run", "#!/bin/sh\ncat /program/data/note\n[ -x /program/data/note ] || echo plain\n", true),
         file("/program/data/note", "from outside\n", false),

@@ -72,17 +72,33 @@ const GIT: &str = "cd /tmp && git init -q r && cd r && git config user.email a@b
 
 pub const ROWS: &[Row] = &[
     Row::shell("works.pipe", "joins programs by pipes", "seq 1000 | grep 7 | sort -rn | head -1").says(&["997"]),
-    Row::shell("works.shell", "uses what shells have", "a=(x y z); cat <<< \"${a[-1]}$(cat <(echo 1) <(echo 2) | tr -d '\\n')\"")
-        .says(&["z12"]),
+    Row::shell(
+        "works.shell",
+        "uses what shells have",
+        "a=(x y z); cat <<< \"${a[-1]}$(cat <(echo 1) <(echo 2) | tr -d '\\n')\"",
+    )
+    .says(&["z12"]),
     Row::shell("works.background", "starts programs beside it and waits", "(sleep 0.05; exit 3) & wait $!; echo $?")
         .says(&["3"]),
-    Row::shell("works.sh", "is a script with its interpreter", "printf '#!/bin/sh\\necho ran \"$1\"\\n' > s; chmod +x s; ./s one")
-        .says(&["ran one"]),
-    Row::shell("works.text", "works on text", "printf 'b 2\\na 1\\n' | sort | awk '{ n += $2 } END { print n, NR }' | sed 's/ /-/'")
-        .says(&["3-2"]),
-    Row::shell("works.archive", "packs and unpacks", "mkdir d; echo x > d/f; tar czf a.tgz d; rm -r d; tar xzf a.tgz; cat d/f")
-        .says(&["x"])
-        .needing(&["bash", "tar", "gzip"]),
+    Row::shell(
+        "works.sh",
+        "is a script with its interpreter",
+        "printf '#!/bin/sh\\necho ran \"$1\"\\n' > s; chmod +x s; ./s one",
+    )
+    .says(&["ran one"]),
+    Row::shell(
+        "works.text",
+        "works on text",
+        "printf 'b 2\\na 1\\n' | sort | awk '{ n += $2 } END { print n, NR }' | sed 's/ /-/'",
+    )
+    .says(&["3-2"]),
+    Row::shell(
+        "works.archive",
+        "packs and unpacks",
+        "mkdir d; echo x > d/f; tar czf a.tgz d; rm -r d; tar xzf a.tgz; cat d/f",
+    )
+    .says(&["x"])
+    .needing(&["bash", "tar", "gzip"]),
     Row::shell("works.find", "looks for files", "find /usr/bin -name env -type f | head -1").says(&["/usr/bin/env"]),
     Row::shell("works.git", "keeps a history", GIT).says(&["first"]).needing(&["bash", "git"]),
     Row::shell("works.c_compiler", "compiles and runs C", COMPILE).says(&["42"]).needing(&["bash", "gcc"]),
@@ -95,22 +111,36 @@ pub const ROWS: &[Row] = &[
     Row::shell("works.node", "runs node", "node -e 'setTimeout(() => console.log([1,2,3].map(x => x * x).join()), 5)'")
         .says(&["1,4,9"])
         .needing(&["bash", "node"]),
-    Row::shell("works.lua", "runs lua", "lua5.4 -e 'print(#arg, math.type(3//1))' x").needing(&["bash", "lua5.4"]).says(&["1\tinteger", "0\tinteger"]),
-    Row::python("works.python", "runs Python with its library", "import json, math, re, decimal, hashlib, random, datetime\n\
-        print(json.dumps([math.comb(5, 2), re.sub('a', 'b', 'aa'), hashlib.sha256(b'').hexdigest()[:8]]))")
-        .says(&["[10, \"bb\", \"e3b0c442\"]"]),
+    Row::shell("works.lua", "runs lua", "lua5.4 -e 'print(string.rep(\"ab\", 2), 7 // 2)'")
+        .says(&["abab\t3"])
+        .needing(&["bash", "lua5.4"]),
+    Row::python(
+        "works.python",
+        "runs Python with its library",
+        "import json, math, re, decimal, hashlib, random, datetime\n\
+        print(json.dumps([math.comb(5, 2), re.sub('a', 'b', 'aa'), hashlib.sha256(b'').hexdigest()[:8]]))",
+    )
+    .says(&["[10, \"bb\", \"e3b0c442\"]"]),
     Row::python("works.sqlite", "keeps a database", SQLITE).says(&["(1000, '999')"]),
     Row::python("works.threads", "has threads", THREADS).says(&["2470"]),
     Row::python("works.processes", "has processes that share semaphores", PROCESSES).says(&["285"]),
-    Row::python("works.subprocess", "starts programs", "import subprocess\n\
-        print(subprocess.run(['sh', '-c', 'read x; echo $x; exit 4'], input='in', text=True, capture_output=True))")
-        .says(&["CompletedProcess(args=['sh', '-c', 'read x; echo $x; exit 4'], returncode=4, stdout='in\\n', stderr='')"]),
+    Row::python(
+        "works.subprocess",
+        "starts programs",
+        "import subprocess\n\
+        print(subprocess.run(['sh', '-c', 'read x; echo $x; exit 4'], input='in', text=True, capture_output=True))",
+    )
+    .says(&["CompletedProcess(args=['sh', '-c', 'read x; echo $x; exit 4'], returncode=4, stdout='in\\n', stderr='')"]),
     Row::python("works.async", "serves and calls on its loopback, and starts programs", ASYNC).says(&["HELLO\nchild"]),
     Row::python("works.temporary", "makes temporary files", TEMPORARY).says(&["10\n3"]),
     Row::python("works.unicode", "has names in any language", UNICODE).says(&["True 東京"]),
-    Row::python("works.decode_locale", "has the locale that it was given", "import locale, sys\n\
-        locale.setlocale(locale.LC_ALL, '')\nprint(sys.getfilesystemencoding(), locale.getlocale()[1])")
-        .says(&["utf-8 UTF-8"]),
+    Row::python(
+        "works.decode_locale",
+        "has the locale that it was given",
+        "import locale, sys\n\
+        locale.setlocale(locale.LC_ALL, '')\nprint(sys.getfilesystemencoding(), locale.getlocale()[1])",
+    )
+    .says(&["utf-8 UTF-8"]),
     Row::shell("works.locales", "sorts and changes letters by a locale", "echo ÄÖ | LC_ALL=C.UTF-8 sed 's/.*/\\L&/'")
         .says(&["äö"]),
     Row::shell("works.time_zones", "knows time zones", "TZ=Asia/Tokyo date -d @0 +%H:%M%z").says(&["09:00+0900"]),

@@ -77,9 +77,9 @@ fn events() -> Said {
         (libc::SYS_sched_getaffinity, vec![0, 0, 0]),
     ] {
         let answer = call(number, &arguments);
-        let is_refused = answer.as_ref().is_err_and(|error| {
-            matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOSYS | libc::EACCES))
-        });
+        let is_refused = answer
+            .as_ref()
+            .is_err_and(|error| matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOSYS | libc::EACCES)));
         check(!is_refused, &format!("call {number}: {answer:?}"))?;
     }
     done()
@@ -223,10 +223,26 @@ pub const ROWS: &[Row] = &[
         check(std::thread::available_parallelism()?.get() >= 1, "no processor")?;
         done()
     }),
-    Row::shell("works.identity", "knows who it is", "[ \"$(id -u)\" != 0 ] && getent passwd $(id -u) >/dev/null && whoami >/dev/null && echo done"),
-    Row::shell("works.signals", "handles signals", "trap 'echo caught' USR1; kill -USR1 $$; (kill -TERM $BASHPID); echo $?")
-        .says(&["caught\n143"]),
-    Row::shell("works.deep_stack", "calls itself deeply", "ulimit -s | grep -qE '^([0-9]{4,}|unlimited)$' && echo done"),
-    Row::shell("works.links_to_self", "finds its own program and descriptors", "readlink /proc/self/exe >/dev/null && echo x > /dev/stdout && ls /dev/fd/ >/dev/null")
-        .says(&["x"]),
+    Row::shell(
+        "works.identity",
+        "knows who it is",
+        "[ \"$(id -u)\" != 0 ] && getent passwd $(id -u) >/dev/null && whoami >/dev/null && echo done",
+    ),
+    Row::shell(
+        "works.signals",
+        "handles signals",
+        "trap 'echo caught' USR1; kill -USR1 $$; (kill -TERM $BASHPID); echo $?",
+    )
+    .says(&["caught\n143"]),
+    Row::shell(
+        "works.deep_stack",
+        "calls itself deeply",
+        "ulimit -s | grep -qE '^([0-9]{4,}|unlimited)$' && echo done",
+    ),
+    Row::shell(
+        "works.links_to_self",
+        "finds its own program and descriptors",
+        "readlink /proc/self/exe >/dev/null && echo x > /dev/stdout && ls /dev/fd/ >/dev/null",
+    )
+    .says(&["x"]),
 ];
