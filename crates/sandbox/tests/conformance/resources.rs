@@ -185,11 +185,11 @@ pub const ROWS: &[Row] = &[
         .with(|_, order| order.limits.memory_bytes = Some(128 * MEGABYTE))
         .ends(MEMORY)
         .by(&[MemoryLimit]),
-    Row::own("bomb.nameless_file", "fills memory by a file without a name", || fill_nameless_file())
+    Row::own("bomb.nameless_file", "fills memory by a file without a name", fill_nameless_file)
         .with(|_, order| order.limits.memory_bytes = Some(128 * MEGABYTE))
         .says_or_ends(&["ENOMEM", "ENOSPC", "EFBIG", "EPERM"], MEMORY)
         .by(&[MemoryLimit]),
-    Row::own("bomb.shared_segments", "fills memory by shared segments that outlive it", || fill_shared_segments())
+    Row::own("bomb.shared_segments", "fills memory by shared segments that outlive it", fill_shared_segments)
         .with(|_, order| order.limits.memory_bytes = Some(128 * MEGABYTE))
         .says_or_ends(&["ENOMEM", "ENOSPC", "EPERM", "ENOSYS"], MEMORY)
         .by(&[MemoryLimit]),
