@@ -370,6 +370,12 @@ pub const ROWS: &[Row] = &[
     })
     .says(&["EPERM"])
     .by(&[Capabilities]),
+    Row::own("rights.limits_of_init", "takes the limits of process 1 away", || {
+        let limit = [0_u64; 2];
+        trying(libc::SYS_prlimit64, &[1, libc::RLIMIT_NOFILE as usize, limit.as_ptr() as usize, 0])
+    })
+    .says(&["EPERM", "ENOSYS", "ESRCH"])
+    .by(FILTER),
     Row::own("rights.core_dumps", "has its memory written to a file when it crashes", || {
         let limit = [1_u64 << 19; 2];
         trying(libc::SYS_setrlimit, &[libc::RLIMIT_CORE as usize, limit.as_ptr() as usize])

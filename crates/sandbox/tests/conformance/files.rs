@@ -46,23 +46,40 @@ fn read_above_root() -> Said {
 
 /// Goes through every process that it sees, whoever it is.
 fn read_through_any_process() -> Said {
-    for entry in fs::read_dir("/proc")?.flatten() {
-        let directory = entry.path();
+    let own = std::process::id().to_string();
+    let processes: Vec<std::path::PathBuf> = fs::read_dir("/proc")?.flatten().map(|entry| entry.path()).collect();
+    for process in processes {
         for door in ["root", "cwd"] {
-            let path = format!("{}/{door}{}", directory.display(), told("HOST_SECRET"));
-            if fs::read(path).is_ok() {
-                return Ok(format!("read through {}", directory.display()));
+            if fs::read(format!("{}/{door}{}", process.display(), told("HOST_SECRET"))).is_ok() {
+                return Ok(format!("read through {}", process.display()));
             }
         }
-        for descriptor in fs::read_dir(directory.join("fd")).into_iter().flatten().flatten() {
-            let is_kept = fs::read_dir(descriptor.path()).is_err();
-            let beside = descriptor.path().join("..").join(told("HOST_SECRET").trim_start_matches('/'));
-            if !is_kept || fs::read(beside).is_ok() {
+        // Its own are told of by `inherited`; here they are those that this very loop has open.
+        if process.ends_with(&own) || process.ends_with("self") || process.ends_with("thread-self") {
+            continue;
+        }
+        for descriptor in fs::read_dir(process.join("fd")).into_iter().flatten().flatten() {
+            if fs::read_dir(descriptor.path()).is_ok() {
                 return Ok(format!("a directory is open at {}", descriptor.path().display()));
             }
         }
     }
     Ok("none leads out".into())
+}
+
+/// How many files there are in homes; its own home is an empty directory at most.
+fn files_in_homes() -> Said {
+    let mut places = vec![std::path::PathBuf::from("/root"), "/home".into()];
+    let mut count = 0;
+    while let Some(place) = places.pop() {
+        for entry in fs::read_dir(place).into_iter().flatten().flatten() {
+            match entry.file_type()?.is_dir() && count < 1000 {
+                true => places.push(entry.path()),
+                false => count += 1,
+            }
+        }
+    }
+    Ok(count.to_string())
 }
 
 fn mknod(kind: u32, major: u32, minor: u32) -> Said {
@@ -259,12 +276,9 @@ pub const ROWS: &[Row] = &[
         .says(&["nothing"])
         .by(&[MountNamespace])
         .tried_outside(),
-    Row::own("files.host_home", "looks for the home of whoever started it", || {
-        let homes = ["/root", "/home"].map(|home| fs::read_dir(home).into_iter().flatten().count());
-        Ok(format!("{}", homes.iter().sum::<usize>()))
-    })
-    .says(&["0"])
-    .by(&[MountNamespace]),
+    Row::own("files.host_home", "looks for the home of whoever started it", files_in_homes)
+        .says(&["0"])
+        .by(&[MountNamespace]),
     Row::own("files.kernel_memory", "reads the kernel's memory", || {
         // The first bytes are a header; what is behind them needs rights.
         let mut kcore = File::open("/proc/kcore")?;

@@ -133,6 +133,30 @@ fn fill_shared_segments() -> Said {
     Ok("512 MB".into())
 }
 
+/// Bytes that lie in the kernel, in sockets that nobody reads from.
+fn fill_sockets() -> Said {
+    let mut held = Vec::new();
+    let mut bytes = 0;
+    for process in 0..4 {
+        if process > 0 && call(libc::SYS_fork, &[])? != 0 {
+            continue;
+        }
+        while let Ok((one, other)) = std::os::unix::net::UnixStream::pair() {
+            one.set_nonblocking(true)?;
+            while let Ok(written) = (&one).write(&[1; 65_536]) {
+                bytes += written;
+            }
+            held.push((one, other));
+        }
+        if process > 0 {
+            std::thread::sleep(Duration::from_secs(60));
+        }
+    }
+    // The watch of a host without groups of limits looks now and then.
+    std::thread::sleep(Duration::from_secs(2));
+    Ok(format!("{} MB in each of 4 processes", bytes >> 20))
+}
+
 fn open_until_refused() -> Said {
     let mut open = Vec::new();
     loop {
@@ -192,6 +216,10 @@ pub const ROWS: &[Row] = &[
     Row::own("bomb.shared_segments", "fills memory by shared segments that outlive it", fill_shared_segments)
         .with(|_, order| order.limits.memory_bytes = Some(128 * MEGABYTE))
         .says_or_ends(&["ENOMEM", "ENOSPC", "EPERM", "ENOSYS"], MEMORY)
+        .by(&[MemoryLimit]),
+    Row::own("bomb.sockets", "fills memory by bytes that nobody receives", fill_sockets)
+        .with(|_, order| order.limits.memory_bytes = Some(128 * MEGABYTE))
+        .says_or_ends(&["ENOMEM", "EMFILE"], MEMORY)
         .by(&[MemoryLimit]),
     Row::own("bomb.shared_memory", "fills /dev/shm", || write_until_refused("/dev/shm/bomb", 200))
         .with(|_, order| order.limits.disk_bytes = Some(16 * MEGABYTE))
