@@ -99,7 +99,7 @@ fn what_was_not_allowed_is_refused_in_words_and_remembered() {
         "CONNECT 1.2.3.4:443 HTTP/1.1\r\n\r\n",
         "GET http://a.example/ HTTP/1.1\r\n\r\n",
     ] {
-        let answer = client.ask_bytes(request);
+        let answer = client.ask(request);
         assert!(answer.starts_with("HTTP/1.1 403 ") && answer.contains("--net"), "{request}: {answer}");
     }
     for call in client.calls(4) {
