@@ -62,22 +62,25 @@ fn ask_socks(host: &str, port: u16) -> Said {
     Ok(if length > 1 && answer[1] == 0 { "connected".into() } else { "refused".into() })
 }
 
-/// Lets it call what it is going to: the check of addresses alone is to stop it.
+/// Lets a run call what it is going to, so that the check of addresses alone stops it. What no order can name is not
+/// named; then the proxy has to know that it is not allowed.
 fn allow(ground: &Ground, order: &mut Order, host: &str) {
     let port = ground.listener.local_addr().map(|address| address.port()).unwrap_or(0);
-    let to = |host: &str, port| Destination { host: host.into(), port };
-    order.network = Network::Allowed(vec![to(host, port), to(host, 80)]);
+    let wishes = [format!("{host}:{port}"), format!("{host}:80"), "example.org:443".into()];
+    order.network = Network::Allowed(wishes.iter().filter_map(|wish| wish.parse::<Destination>().ok()).collect());
 }
 
-/// A row's program with a host allowed: it is refused by the proxy, or the whole order is.
+/// A half's program with a host allowed, if that can be: the proxy refuses.
 fn proxied(stage: &Stage, host: &str, half: &str) -> Judged {
     let mut order = stage.order(&crate::play::inside(half).each_ref().map(String::as_str));
     allow(&stage.ground.borrow(), &mut order, host);
-    match stage.run(&order, Stdin::Empty) {
-        Ok(run) => run.must_say("refused"),
-        Err(sandbox::SandboxError::Grant { .. }) => Ok(()),
-        Err(error) => Err(error.to_string()),
-    }
+    order.environment.push(("HOST_NAME".into(), host_name().into()));
+    stage.run(&order, Stdin::Empty).map_err(|error| error.to_string())?.must_say("refused")
+}
+
+/// A name that is known to be this machine, on most machines.
+fn host_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
 pub const HALVES: &[Row] = &[
@@ -87,6 +90,9 @@ pub const HALVES: &[Row] = &[
     }),
     Row::own("half.proxy_name", "asks the proxy for a name that is the host itself", || {
         ask_proxy(&format!("localhost:{}", number("HOST_PORT")))
+    }),
+    Row::own("half.proxy_host_name", "asks the proxy for this machine by its name", || {
+        ask_proxy(&format!("{}:{}", told("HOST_NAME"), number("HOST_PORT")))
     }),
     Row::own("half.proxy_mapped", "asks the proxy for the host in the clothes of another family", || {
         ask_proxy(&format!("[::ffff:127.0.0.1]:{}", number("HOST_PORT")))
@@ -218,8 +224,11 @@ pub const ROWS: &[Row] = &[
     Row::story("proxy.rebound_name", "asks the proxy for an allowed name whose address is the host itself", |stage| {
         proxied(stage, "localhost", "half.proxy_name")
     }),
+    Row::story("proxy.host_name", "asks the proxy for an allowed name, which is this machine's own", |stage| {
+        proxied(stage, &host_name(), "half.proxy_host_name")
+    }),
     Row::story("proxy.mapped", "asks the proxy for the host as an address of version 6", |stage| {
-        proxied(stage, "::ffff:127.0.0.1", "half.proxy_mapped")
+        proxied(stage, "[::ffff:127.0.0.1]", "half.proxy_mapped")
     }),
     Row::story("proxy.number", "asks the proxy for the host as one number", |stage| {
         proxied(stage, "2130706433", "half.proxy_number")
