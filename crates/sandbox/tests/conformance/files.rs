@@ -268,6 +268,11 @@ pub const ROWS: &[Row] = &[
     })
     .says(&["ECONNREFUSED", "EACCES", "EPERM", "ENOENT"])
     .by(&[Overlay]),
+    Row::own("files.socket_in_layer", "calls a socket of the host in a layered directory", || {
+        got(std::os::unix::net::UnixStream::connect(format!("{WORK}/socket")))
+    })
+    .says(&["ECONNREFUSED", "EACCES", "EPERM", "ENOENT"])
+    .by(&[Overlay]),
     Row::own("files.shadow", "reads the passwords of the host", || read("/etc/shadow"))
         .says(&["ENOENT", "EACCES"])
         .by(&[MountNamespace])

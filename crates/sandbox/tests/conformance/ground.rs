@@ -26,7 +26,7 @@ pub struct Ground {
     pub secret: String,
     /// A process of the host, which does nothing.
     bystander: Child,
-    listeners: (UnixListener, UnixListener, UnixListener),
+    listeners: [UnixListener; 4],
     pub listener: TcpListener,
     tool: PathBuf,
 }
@@ -56,12 +56,15 @@ impl Ground {
         fs::create_dir(at("work/folder"))?;
         fs::write(at("work/folder/leaf"), "leaf\n")?;
         let abstract_address = SocketAddr::from_abstract_name(abstract_name())?;
-        let listeners = (
+        let listeners = [
             UnixListener::bind(at("socket"))?,
             UnixListener::bind(at("granted/socket"))?,
+            UnixListener::bind(at("work/socket"))?,
             UnixListener::bind_addr(&abstract_address)?,
-        );
-        fs::set_permissions(at("granted/socket"), fs::Permissions::from_mode(0o777))?;
+        ];
+        for socket in ["granted/socket", "work/socket"] {
+            fs::set_permissions(at(socket), fs::Permissions::from_mode(0o777))?;
+        }
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let bystander = Command::new("sleep").arg("600").stdin(Stdio::null()).stdout(Stdio::null()).spawn()?;
         Ok(Ground { root, secret, bystander, listeners, listener, tool: tool.into() })
@@ -78,10 +81,9 @@ impl Ground {
 
     /// Whether somebody called one of the host's sockets.
     pub fn was_called(&self) -> bool {
-        let (one, two, three) = &self.listeners;
         let is_waiting = |listener: &UnixListener| listener.set_nonblocking(true).is_ok() && listener.accept().is_ok();
         let by_network = self.listener.set_nonblocking(true).is_ok() && self.listener.accept().is_ok();
-        by_network || [one, two, three].into_iter().any(is_waiting)
+        by_network || self.listeners.iter().any(is_waiting)
     }
 
     /// The usual order: our own program, one directory to read, one with a layer, limits that are soon reached.
