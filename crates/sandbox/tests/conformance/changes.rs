@@ -35,20 +35,20 @@ fn read_with_little_memory(stage: &Stage, script: &str) -> Judged {
 }
 
 pub const ROWS: &[Row] = &[
-    Row::shell("changes.link", "leaves a link to a file of the host", "ln -s \"$HOST_SECRET\" /work/link; echo done")
+    Row::shell("changes.link", "leaves a link to a file of the host", "ln -s \"$HOST_SECRET\" /layered/link; echo done")
         .judged(|_, run| must_be_link(run, "link"))
         .by(&[Overlay]),
     Row::shell(
         "changes.link_for_file",
         "puts a link to a file of the host in the place of a file",
-        "rm /work/original; ln -s /etc/shadow /work/original; echo done",
+        "rm /layered/original; ln -s /etc/shadow /layered/original; echo done",
     )
     .judged(|_, run| must_be_link(run, "original"))
     .by(&[Overlay]),
     Row::shell(
         "changes.link_for_directory",
         "puts a link in the place of a directory, with a file behind it",
-        "rm -r /work/folder; ln -s \"$HOST_ROOT\" /work/folder; echo done",
+        "rm -r /layered/folder; ln -s \"$HOST_ROOT\" /layered/folder; echo done",
     )
     .judged(|_, run| {
         must_be_link(run, "folder")?;
@@ -56,19 +56,19 @@ pub const ROWS: &[Row] = &[
         through.map_or(Ok(()), |change| Err(format!("went through the link to {:?}", change.path)))
     })
     .by(&[Overlay]),
-    Row::shell("changes.pipe", "leaves a pipe that nobody writes to", "mkfifo /work/pipe; echo done")
+    Row::shell("changes.pipe", "leaves a pipe that nobody writes to", "mkfifo /layered/pipe; echo done")
         .judged(|_, run| run.must_say("done"))
         .by(&[Overlay]),
     Row::python(
         "changes.socket",
         "leaves a socket",
-        "import socket; s = socket.socket(socket.AF_UNIX); s.bind('/work/own-socket'); print('done')",
+        "import socket; s = socket.socket(socket.AF_UNIX); s.bind('/layered/own-socket'); print('done')",
     )
     .judged(|_, run| run.must_say("done")),
     Row::python(
         "changes.deep",
         "leaves directories within directories, deeper than a path can be",
-        "import os\nos.chdir('/work')\nfor i in range(3000): os.mkdir('d' * 100); os.chdir('d' * 100)\nprint('done')",
+        "import os\nos.chdir('/layered')\nfor i in range(3000): os.mkdir('d' * 100); os.chdir('d' * 100)\nprint('done')",
     )
     .judged(|_, run| run.must_say("done")),
     Row::shell("changes.unreadable", "leaves what it may not read itself", UNREADABLE)
@@ -76,7 +76,7 @@ pub const ROWS: &[Row] = &[
     Row::python(
         "changes.names",
         "leaves names that are no text",
-        "import os\nopen(b'/work/\\xff\\xfe\\n', 'w').close()\nopen('/work/' + 'n' * 255, 'w').close()\nprint('done')",
+        "import os\nopen(b'/layered/\\xff\\xfe\\n', 'w').close()\nopen('/layered/' + 'n' * 255, 'w').close()\nprint('done')",
     )
     .judged(|_, run| {
         run.must_say("done")?;
@@ -84,27 +84,27 @@ pub const ROWS: &[Row] = &[
         if longest == Some(255) { Ok(()) } else { Err("the long name is not among the changes".into()) }
     }),
     Row::story("changes.sparse", "leaves files that say they are large, and hold nothing", |stage| {
-        read_with_little_memory(stage, "for i in 1 2 3 4 5 6 7 8; do truncate -s 1G /work/large-$i; done")
+        read_with_little_memory(stage, "for i in 1 2 3 4 5 6 7 8; do truncate -s 1G /layered/large-$i; done")
     }),
     Row::story("changes.many_names", "leaves one large file under many names", |stage| {
-        let script = "head -c 50000000 /dev/zero > /work/name; for i in $(seq 200); do ln /work/name /work/name-$i; done";
+        let script = "head -c 50000000 /dev/zero > /layered/name; for i in $(seq 200); do ln /layered/name /layered/name-$i; done";
         read_with_little_memory(stage, script)
     }),
     Row::python(
         "changes.while_read",
         "goes on writing after its end",
-        "import os, sys\nif os.fork() == 0:\n  os.setsid()\n  while True: open('/work/late', 'a').write('x')\nprint('done')",
+        "import os, sys\nif os.fork() == 0:\n  os.setsid()\n  while True: open('/layered/late', 'a').write('x')\nprint('done')",
     )
     .judged(|_, run| run.must_say("done")),
     Row::python(
         "changes.marks",
         "marks a directory of the layer as if the overlay had done so",
         "import os\nfor name in ('user.overlay.opaque', 'trusted.overlay.opaque', 'user.overlay.redirect'):\n  \
-         try: os.setxattr('/work/folder', name, b'/etc' if 'redirect' in name else b'y')\n  except OSError: pass\n\
-         print(open('/work/folder/leaf').read().strip())",
+         try: os.setxattr('/layered/folder', name, b'/etc' if 'redirect' in name else b'y')\n  except OSError: pass\n\
+         print(open('/layered/folder/leaf').read().strip())",
     )
     .judged(|_, run| run.must_say("leaf")),
 ];
 
 const UNREADABLE: &str =
-    "mkdir /work/closed; echo x > /work/closed/file; chmod 0 /work/closed/file /work/closed; echo done";
+    "mkdir /layered/closed; echo x > /layered/closed/file; chmod 0 /layered/closed/file /layered/closed; echo done";

@@ -18,7 +18,7 @@ pub const TOOL: &str = "/tool";
 /// A directory that may be read.
 pub const GRANTED: &str = "/granted";
 /// A directory whose writes stay in a layer.
-pub const WORK: &str = "/work";
+pub const WORK: &str = "/layered";
 
 pub struct Ground {
     root: tempfile::TempDir,

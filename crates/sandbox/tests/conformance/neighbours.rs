@@ -88,7 +88,7 @@ const QUEUE: &std::ffi::CStr = c"telos-neighbour";
 
 /// Leaves something wherever a program can.
 fn settle() -> Said {
-    for path in ["/tmp/word", "/dev/shm/word", "/work/word"] {
+    for path in ["/tmp/word", "/dev/shm/word", "/layered/word"] {
         fs::write(path, WORD)?;
     }
     let shared = call(libc::SYS_shmget, &[KEY, SEGMENT, libc::IPC_CREAT as usize | 0o666])?;
@@ -129,7 +129,7 @@ fn unlike_host(stage: &Stage, script: &str, host: &str) -> Judged {
 }
 
 fn look_for_files() -> Said {
-    let seen = ["/tmp/word", "/dev/shm/word", "/work/word"].into_iter().filter(|path| fs::read(path).is_ok());
+    let seen = ["/tmp/word", "/dev/shm/word", "/layered/word"].into_iter().filter(|path| fs::read(path).is_ok());
     let seen: Vec<&str> = seen.collect();
     Ok(if seen.is_empty() { "nothing".into() } else { seen.join(" ") })
 }

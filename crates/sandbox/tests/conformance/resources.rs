@@ -90,7 +90,7 @@ fn write_until_refused(path: &str, megabytes: usize) -> Said {
 fn write_everywhere() -> Said {
     let piece = vec![1_u8; MEGABYTE as usize];
     let mut written = 0;
-    for directory in ["/tmp", "/work", "/dev/shm", "/home", "/var/tmp", "/run", "/"] {
+    for directory in ["/tmp", "/layered", "/dev/shm", "/home", "/var/tmp", "/run", "/"] {
         let Ok(mut file) = File::create(format!("{directory}/bomb")) else { continue };
         while written < 200 && file.write_all(&piece).is_ok() {
             written += 1;
@@ -229,7 +229,7 @@ pub const ROWS: &[Row] = &[
         .with(|_, order| order.limits.disk_bytes = Some(16 * MEGABYTE))
         .says(&["ENOSPC", "EDQUOT"])
         .by(&[MountNamespace]),
-    Row::own("bomb.layer", "fills the layer above a granted directory", || write_until_refused("/work/bomb", 200))
+    Row::own("bomb.layer", "fills the layer above a granted directory", || write_until_refused("/layered/bomb", 200))
         .with(|_, order| order.limits.disk_bytes = Some(16 * MEGABYTE))
         .says(&["ENOSPC", "EDQUOT"])
         .by(&[Overlay]),
@@ -241,7 +241,7 @@ pub const ROWS: &[Row] = &[
         .with(|_, order| order.limits.disk_files = Some(1000))
         .says(&["ENOSPC", "EDQUOT"])
         .by(&[MountNamespace]),
-    Row::own("bomb.files_in_layer", "makes files without end in a layer", || make_files_until_refused("/work"))
+    Row::own("bomb.files_in_layer", "makes files without end in a layer", || make_files_until_refused("/layered"))
         .with(|_, order| order.limits.disk_files = Some(1000))
         .says(&["ENOSPC", "EDQUOT"])
         .by(&[Overlay]),
