@@ -18,7 +18,9 @@ pub mod file;
 pub mod lmdb;
 pub mod loopback;
 pub mod mount;
+pub mod notify;
 pub mod output;
 pub mod program;
+pub mod seccomp;
 
 pub use error::SystemError;
