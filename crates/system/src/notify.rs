@@ -121,3 +121,99 @@ pub fn network_of(socket: impl AsFd) -> Result<u64> {
     check(unsafe { libc::getsockopt(socket, libc::SOL_SOCKET, SO_NETNS_COOKIE, place, size) }.into())?;
     Ok(cookie)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+
+    /// Makes a call behind the filter, and hands it to somebody who answers it. What the call returned, as an error.
+    fn call(make: impl FnOnce() -> libc::c_long + Send, answer: impl FnOnce(&Listener, Notification)) -> Result<i64> {
+        std::thread::scope(|scope| {
+            let (hand_over, handed_over) = channel();
+            let caller = scope.spawn(move || {
+                // SAFETY: numbers only.
+                check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }.into()).unwrap();
+                hand_over.send(Listener::from(seccomp::install_with_listener(SOCKET_CALLS).unwrap())).unwrap();
+                let answer = make();
+                if answer < 0 { Err(last()) } else { Ok(answer) }
+            });
+            let listener = handed_over.recv().unwrap();
+            let notification = listener.receive().unwrap();
+            answer(&listener, notification);
+            caller.join().unwrap()
+        })
+    }
+
+    fn connect(address: *const libc::c_void, length: u32) -> libc::c_long {
+        // SAFETY: the call never reaches the kernel's own: the filter hands it over.
+        unsafe { libc::syscall(libc::SYS_connect, -1, address, length) }
+    }
+
+    #[test]
+    fn a_call_is_told_with_its_arguments_and_what_they_point_to() {
+        let address = [7u8; 16];
+        let place = address.as_ptr() as u64;
+        let answer = call(
+            || connect(place as *const libc::c_void, 16),
+            |listener, told| {
+                assert_eq!((told.call, told.arguments[1], told.arguments[2]), (CONNECT, place, 16));
+                let mut read = [0; 16];
+                read_memory(told.thread, told.arguments[1], &mut read).unwrap();
+                assert_eq!(read, address);
+                assert!(listener.is_waiting(told.id));
+                listener.answer(told.id, Ok(42)).unwrap();
+                assert!(!listener.is_waiting(told.id));
+                assert_eq!(listener.answer(told.id, Ok(43)), Err(Errno::NOENT));
+            },
+        );
+        assert_eq!(answer, Ok(42));
+    }
+
+    #[test]
+    fn a_pointer_that_leads_nowhere_is_a_fault_of_the_caller() {
+        // The last page of memory is never a program's; the first ends before so many bytes are read.
+        for place in [0u64, 8, u64::MAX - 8, 1 << 63] {
+            let answer = call(
+                || connect(place as *const libc::c_void, 16),
+                |listener, told| {
+                    let read = read_memory(told.thread, told.arguments[1], &mut [0; 16]);
+                    assert_eq!(read, Err(Errno::FAULT), "{place:x}");
+                    listener.answer(told.id, Err(Errno::FAULT)).unwrap();
+                },
+            );
+            assert_eq!(answer, Err(Errno::FAULT));
+        }
+    }
+
+    #[test]
+    fn sending_is_told_only_if_it_names_somebody() {
+        let answer = call(
+            || {
+                // SAFETY: nothing is at the descriptor, so that nothing is read; the second is handed over.
+                unsafe {
+                    let nobody = std::ptr::null::<libc::c_void>();
+                    assert_eq!(libc::syscall(libc::SYS_sendto, -1, nobody, 0, 0, nobody, 0), -1);
+                    assert_eq!(last(), Errno::BADF);
+                    libc::syscall(libc::SYS_sendto, -1, nobody, 0, 0, (1u64 << 32) as *const libc::c_void, 16)
+                }
+            },
+            |listener, told| {
+                assert_eq!((told.call, told.arguments[4]), (SEND, 1 << 32));
+                listener.answer(told.id, Err(Errno::ACCESS)).unwrap();
+            },
+        );
+        assert_eq!(answer, Err(Errno::ACCESS));
+    }
+
+    #[test]
+    fn a_descriptor_of_another_is_the_same_open_file() {
+        let (here, there) = std::os::unix::net::UnixStream::pair().unwrap();
+        let process = rustix::process::getpid().as_raw_nonzero().get();
+        let copy = descriptor_of(process, here.as_raw_fd()).unwrap();
+        assert_eq!(rustix::io::write(&copy, b"x"), Ok(1));
+        assert_eq!(rustix::io::read(&there, &mut [0; 2]), Ok(1));
+        assert_eq!(descriptor_of(process, i32::MAX).unwrap_err(), Errno::BADF);
+        assert_eq!(network_of(&here), network_of(&there));
+    }
+}
