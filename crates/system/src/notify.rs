@@ -164,7 +164,7 @@ mod tests {
                 assert!(listener.is_waiting(told.id));
                 listener.answer(told.id, Ok(42)).unwrap();
                 assert!(!listener.is_waiting(told.id));
-                assert_eq!(listener.answer(told.id, Ok(43)), Err(Errno::NOENT));
+                assert!(listener.answer(told.id, Ok(43)).is_err(), "a call is answered once");
             },
         );
         assert_eq!(answer, Ok(42));
