@@ -1,5 +1,6 @@
 //! Programs that take all there is of something: each meets its limit, and the run ends in the time it was given.
 
+use crate::play::Stage;
 use crate::saying::{got, line};
 use crate::table::{Judged, Row, Said};
 use sandbox::Verdict;
@@ -180,6 +181,42 @@ fn flooded(run: &crate::play::Run) -> Judged {
     if seen as u64 > MEGABYTE { Err(format!("{seen} bytes came")) } else { Ok(()) }
 }
 
+/// Contexts of asynchronous reads; the kernel has one number of them for all of the host.
+fn take_contexts() -> Said {
+    let mut held = 0;
+    for size in [32_768_usize, 4096, 256, 16, 1] {
+        loop {
+            let mut context = 0_usize;
+            match call(libc::SYS_io_setup, &[size, (&raw mut context) as usize]) {
+                Ok(_) => held += 1,
+                Err(_) => break,
+            }
+        }
+    }
+    crate::neighbours::hold(&format!("held {held}"))
+}
+
+/// Watches of files, of which a user has some for all that he runs.
+fn take_watches() -> Said {
+    let mut held = 0;
+    while held < 4096 && call(libc::SYS_inotify_init1, &[0]).is_ok() {
+        held += 1;
+    }
+    crate::neighbours::hold(&format!("held {held}"))
+}
+
+/// While a sandbox holds all that it can get of something, the host can still have it.
+fn is_left_to_host(stage: &Stage, half: &str, have: fn() -> std::io::Result<i64>) -> Judged {
+    have().map_err(|error| format!("the host had none before: {error}"))?;
+    let neighbour = crate::neighbours::Neighbour::start(stage, half)?;
+    have().map(drop).map_err(|error| format!("nothing is left to the host ({}): {error}", neighbour.said()))
+}
+
+pub const HALVES: &[Row] = &[
+    Row::own("half.contexts", "takes all contexts of asynchronous reads", take_contexts),
+    Row::own("half.watches", "takes all watches of files", take_watches),
+];
+
 const IGNORE_ALL: &str = "for signal in $(seq 1 64); do trap '' $signal 2>/dev/null; done; while :; do sleep 1; done";
 
 pub const ROWS: &[Row] = &[
@@ -273,6 +310,18 @@ pub const ROWS: &[Row] = &[
     .with(|_, order| order.limits.memory_bytes = Some(128 * MEGABYTE))
     .says_or_ends(&["ENOMEM", "EPERM", "EAGAIN"], MEMORY)
     .by(&[MemoryLimit]),
+    Row::story("bomb.host_contexts", "takes what the host has of asynchronous reads", |stage| {
+        is_left_to_host(stage, "half.contexts", || {
+            let mut context = 0_usize;
+            call(libc::SYS_io_setup, &[1, (&raw mut context) as usize])
+        })
+    }),
+    Row::story("bomb.host_watches", "takes what its user has of watches on files", |stage| {
+        is_left_to_host(stage, "half.watches", || {
+            let watch = call(libc::SYS_inotify_init1, &[0])?;
+            call(libc::SYS_close, &[watch as usize])
+        })
+    }),
     Row::shell("endless.sleep", "sleeps for ever", "exec sleep infinity")
         .with(|_, order| order.limits.time = Some(Duration::from_millis(400)))
         .ends(TIME),
