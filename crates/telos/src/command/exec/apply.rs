@@ -17,8 +17,8 @@ use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-/// Does the plan, or nothing of it. Gives what was changed.
-pub fn apply(plan: &Plan<'_>) -> anyhow::Result<Vec<PathBuf>> {
+/// Refuses a plan that may not be done, naming why: before anything is.
+pub fn check(plan: &Plan<'_>) -> anyhow::Result<()> {
     let host = plan.snapshot.tree.host.display();
     if !plan.refused.is_empty() {
         let each: Vec<String> = plan.refused.iter().map(|(path, why)| format!("\n  {path:?}: {why}")).collect();
@@ -29,6 +29,11 @@ pub fn apply(plan: &Plan<'_>) -> anyhow::Result<Vec<PathBuf>> {
         let each: Vec<String> = conflicts.iter().map(|path| format!("\n  {path:?}")).collect();
         bail!("nothing was applied to {host}, since this was changed there meanwhile:{}", each.concat());
     }
+    Ok(())
+}
+
+/// Does a plan that was checked, or nothing of it. Gives what was changed.
+pub fn apply(plan: &Plan<'_>) -> anyhow::Result<Vec<PathBuf>> {
     if plan.steps.is_empty() {
         return Ok(Vec::new());
     }
@@ -36,7 +41,7 @@ pub fn apply(plan: &Plan<'_>) -> anyhow::Result<Vec<PathBuf>> {
     let done = stage.write_aside().and_then(|()| stage.move_in());
     if let Err(error) = done {
         stage.move_back();
-        return Err(error.context(format!("nothing was applied to {host}")));
+        return Err(error.context(format!("nothing was applied to {}", plan.snapshot.tree.host.display())));
     }
     Ok(plan.steps.iter().map(|step| step.path().to_path_buf()).collect())
 }
@@ -115,9 +120,13 @@ impl<'p> Stage<'p> {
         known.or_else(top).map(|(user, group)| (Uid::from_raw(user), Gid::from_raw(group)))
     }
 
+    /// Modes come last: a directory may be one that nobody may write to.
     fn move_in(&mut self) -> anyhow::Result<()> {
         for (number, step) in self.plan.steps.iter().enumerate() {
             self.take(number, step).with_context(|| format!("{:?}", step.path()))?;
+        }
+        for (number, step) in self.plan.steps.iter().enumerate().rev() {
+            self.set_mode(number, step).with_context(|| format!("{:?}", step.path()))?;
         }
         Ok(())
     }
@@ -131,20 +140,25 @@ impl<'p> Stage<'p> {
                 self.done.push(Done::Removed(number));
                 self.ensure_expected(path, &aside_name)?;
             }
-            Step::MakeDirectory(path, mode) => {
+            Step::MakeDirectory(path, _) => {
                 mkdirat(&parent, name, Mode::RWXU)?;
                 self.done.push(Done::Made(number));
                 if let Some((user, group)) = self.owner(path) {
                     chownat(&parent, name, Some(user), Some(group), AtFlags::SYMLINK_NOFOLLOW)?;
                 }
-                set_mode(&parent, name.as_ref(), *mode)?;
-            }
-            Step::SetMode(path, mode) => {
-                let before = self.plan.snapshot.before(path).map_or(0o700, |print| print.mode);
-                set_mode(&parent, name.as_ref(), *mode)?;
-                self.done.push(Done::ModeSet(number, before));
             }
             Step::Write(path, _) => self.put(number, path, &parent, name.as_ref())?,
+            Step::SetMode(..) => {}
+        }
+        Ok(())
+    }
+
+    fn set_mode(&mut self, number: usize, step: &Step) -> anyhow::Result<()> {
+        if let Step::MakeDirectory(path, mode) | Step::SetMode(path, mode) = step {
+            let (parent, name) = self.tree.parent(path)?;
+            set_mode(&parent, name.as_ref(), *mode)?;
+            let before = self.plan.snapshot.before(path).map_or(0o700, |print| print.mode);
+            self.done.push(Done::ModeSet(number, before));
         }
         Ok(())
     }

@@ -27,7 +27,8 @@ fn garden() -> TempDir {
 }
 
 fn applied(snapshot: &Snapshot, changes: &[Changed]) -> anyhow::Result<Vec<PathBuf>> {
-    apply(&Plan::new(snapshot, changes.iter().cloned()))
+    let plan = Plan::new(snapshot, changes.iter().cloned());
+    check(&plan).and_then(|()| apply(&plan))
 }
 
 /// All files below, with what they hold.
