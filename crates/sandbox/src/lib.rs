@@ -21,7 +21,7 @@ pub mod wall;
 pub use backend::{Backend, Running, Sink, Stdin, Stop, Stream, Streams};
 pub use error::SandboxError;
 pub use limits::Limits;
-pub use network::Network;
+pub use network::{Destination, Network};
 pub use order::{Access, FileIn, Grant, Order, View};
 pub use outcome::{Outcome, Usage, Verdict};
 pub use wall::{Lack, Strength, Wall};
