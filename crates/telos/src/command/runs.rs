@@ -1,7 +1,7 @@
 //! `telos runs`: what `telos exec` ran.
 
-use super::print;
 use super::exec::tamed;
+use super::print;
 use crate::runs;
 use clap::Args;
 use jiff::{Timestamp, tz::TimeZone};

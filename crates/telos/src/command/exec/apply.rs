@@ -165,7 +165,8 @@ impl<'p> Stage<'p> {
 
     fn put(&mut self, number: usize, path: &Path, parent: &OwnedFd, name: &Path) -> anyhow::Result<()> {
         let aside_name = number.to_string();
-        let was_removed = self.plan.steps[..number].iter().any(|step| matches!(step, Step::Remove(gone) if path.starts_with(gone)));
+        let was_removed =
+            self.plan.steps[..number].iter().any(|step| matches!(step, Step::Remove(gone) if path.starts_with(gone)));
         if was_removed || self.plan.snapshot.before(path).is_none() {
             rename_new(&self.aside, Path::new(&aside_name), parent, name)?;
             self.done.push(Done::Put(number));
@@ -191,7 +192,9 @@ impl<'p> Stage<'p> {
         let now = Fingerprint::new(&details);
         let before = self.plan.snapshot.before(path);
         // What is in a directory was looked at before, and changes its times as it is emptied.
-        let is_same = before.is_some_and(|before| before.kind == Kind::Directory && now.kind == Kind::Directory || before.is_moved(&now));
+        let is_same = before.is_some_and(|before| {
+            before.kind == Kind::Directory && now.kind == Kind::Directory || before.is_moved(&now)
+        });
         anyhow::ensure!(is_same, "it was changed meanwhile");
         Ok(())
     }

@@ -54,7 +54,7 @@ impl Ending {
         };
         let network: Vec<String> = match &order.network {
             Network::None => Vec::new(),
-            Network::Allowed(hosts) => hosts.iter().map(|each| format!("{}:{}", each.host, each.port)).collect(),
+            Network::Allowed(hosts) => hosts.iter().map(ToString::to_string).collect(),
         };
         let names: Vec<_> = order.environment.iter().map(|(name, _)| name.to_string_lossy()).collect();
         let program: Vec<_> = order.program.iter().map(|word| word.to_string_lossy()).collect();
@@ -126,12 +126,23 @@ impl Ending {
 
     /// Shows and applies; nothing is applied of a program that failed, or to one directory if another refuses.
     pub fn changes(&mut self, snapshots: &[(usize, PathBuf, Snapshot)], changes: Vec<Changed>, show: bool, keep: bool) {
-        let plan = |(number, _, snapshot): &'_ (usize, PathBuf, Snapshot)| -> Plan<'_> {
-            Plan::new(snapshot, changes.iter().filter(|change| change.grant == *number).cloned())
-        };
-        let plans: Vec<Plan<'_>> = snapshots.iter().map(plan).collect();
+        let mut shares: Vec<Vec<Changed>> = snapshots.iter().map(|_| Vec::new()).collect();
+        for change in changes {
+            if let Some(position) = snapshots.iter().position(|(number, ..)| *number == change.grant) {
+                shares[position].push(change);
+            }
+        }
+        let together = snapshots.iter().zip(shares);
+        let plans: Vec<Plan<'_>> =
+            together.map(|((_, _, snapshot), share)| Plan::new(snapshot, share.into_iter())).collect();
         if show {
-            let prefix = |inside: &Path| if plans.len() > 1 { inside.strip_prefix("/").map(Into::into).unwrap_or_default() } else { PathBuf::new() };
+            let prefix = |inside: &Path| {
+                if plans.len() > 1 {
+                    inside.strip_prefix("/").map(Into::into).unwrap_or_default()
+                } else {
+                    PathBuf::new()
+                }
+            };
             let patches = plans.iter().zip(snapshots).map(|(plan, (_, inside, _))| diff::diff(plan, &prefix(inside)));
             let patch = patches.collect::<Vec<_>>().concat();
             self.object.insert("diff".into(), json!(String::from_utf8_lossy(&patch)));
@@ -177,9 +188,8 @@ impl Ending {
         if count > 0 && std::io::stderr().is_terminal() {
             let directory = &order.view.grants[changes[0].grant].host;
             let directory = directory.display();
-            self.words.push(format!(
-                "telos: {count} changes to {directory} are gone; --diff shows them, --apply keeps them"
-            ));
+            self.words
+                .push(format!("telos: {count} changes to {directory} are gone; --diff shows them, --apply keeps them"));
         }
     }
 

@@ -72,11 +72,7 @@ fn put_in(order: &mut Order, code: Code, language: &Language, installed: Install
     let inside = language.code_path(code.file.as_deref());
     order.program = language.command(&installed, &inside, words);
     order.view.grants.extend(installed.grants);
-    let facts = CodeFacts {
-        digest: digest::of(&code.bytes).text(),
-        length_bytes: code.bytes.len(),
-        file: code.file,
-    };
+    let facts = CodeFacts { digest: digest::of(&code.bytes).text(), length_bytes: code.bytes.len(), file: code.file };
     order.view.files.push(FileIn { inside, bytes: code.bytes, is_executable: false });
     facts
 }
@@ -122,7 +118,11 @@ fn read(from: impl Read) -> anyhow::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn language_of<'l>(languages: &'l Languages, name: Option<&str>, code: &Code) -> anyhow::Result<(&'l str, &'l Language)> {
+fn language_of<'l>(
+    languages: &'l Languages,
+    name: Option<&str>,
+    code: &Code,
+) -> anyhow::Result<(&'l str, &'l Language)> {
     if let Some(name) = name {
         return languages.named(name);
     }

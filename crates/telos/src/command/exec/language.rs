@@ -3,6 +3,7 @@
 
 use crate::hint;
 use anyhow::{Context, ensure};
+use sandbox::process::PATH;
 use sandbox::{Access, Grant};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -12,8 +13,6 @@ use std::process::{Command, Stdio};
 
 /// What telos brings along.
 const BUILT_IN: &str = include_str!("../../../languages.toml");
-/// Directories of the system in which programs lie, inside as outside.
-pub const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
 /// Where the code lies inside.
 const CODE: &str = "/code";
 /// What compilers make.
@@ -157,7 +156,8 @@ impl Language {
 
     /// The command line that runs the code. Compiling comes first, in the same sandbox.
     pub fn command(&self, installed: &Installed, code: &Path, arguments: &[OsString]) -> Vec<OsString> {
-        let filled = |words: &[String]| -> Vec<String> { words.iter().map(|word| fill(word, installed, code)).collect() };
+        let filled =
+            |words: &[String]| -> Vec<String> { words.iter().map(|word| fill(word, installed, code)).collect() };
         let run = filled(&self.run);
         if self.compile.is_empty() {
             return run.into_iter().map(OsString::from).chain(arguments.iter().cloned()).collect();

@@ -4,14 +4,12 @@ use anyhow::{Context, bail, ensure};
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser, ValueParser};
 use sandbox::network::Destination;
+use sandbox::process::HOME;
 use sandbox::{Access, FileIn, Grant, Limits, Network};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
-
-/// Where files that are handed in lie, unless somebody says where; and where a program starts that has no directory.
-pub const TEMPORARY: &str = "/tmp";
 
 #[derive(Args, Clone, Debug, Default)]
 pub struct ViewOptions {
@@ -23,11 +21,11 @@ pub struct ViewOptions {
     #[arg(long, value_name = "DIR[:INSIDE]", value_parser = mapping(), help_heading = "View")]
     pub write: Vec<Mapping>,
 
-    /// Hand it a copy of a file; in /tmp unless INSIDE says where
+    /// Hand it a copy of a file; in its home unless INSIDE says where
     #[arg(long, value_name = "FILE[:INSIDE]", value_parser = mapping(), help_heading = "View")]
     file: Vec<Mapping>,
 
-    /// Where it starts; in the first directory of --write or --read, else /tmp
+    /// Where it starts; in the first directory of --write or --read, else its home
     #[arg(long, value_name = "INSIDE", help_heading = "View")]
     directory: Option<PathBuf>,
 
@@ -36,7 +34,7 @@ pub struct ViewOptions {
     env: Vec<OsString>,
 
     /// Let it call a host, through a proxy that refuses private addresses; *.example.org is all below it
-    #[arg(long, value_name = "HOST:PORT", value_parser = destination, help_heading = "View")]
+    #[arg(long, value_name = "HOST:PORT", help_heading = "View")]
     net: Vec<Destination>,
 }
 
@@ -71,16 +69,6 @@ fn is_plain(path: &Path) -> bool {
     path.is_absolute() && path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)))
 }
 
-fn destination(text: &str) -> Result<Destination, String> {
-    let expected = || "expected a host and a port, such as example.org:443 or [2001:db8::1]:443".to_string();
-    let (host, port) = text.rsplit_once(':').ok_or_else(expected)?;
-    let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
-    let host = bare.unwrap_or(host);
-    let port = port.parse().ok().filter(|&port| port > 0).ok_or_else(expected)?;
-    let is_host = !host.is_empty() && (bare.is_some() || !host.contains(':')) && !host.contains(char::is_whitespace);
-    is_host.then(|| Destination { host: host.to_string(), port }).ok_or_else(expected)
-}
-
 impl Mapping {
     fn grant(&self, access: Access) -> anyhow::Result<Grant> {
         let host = self.host.canonicalize().with_context(|| format!("cannot let it see {}", self.host.display()))?;
@@ -101,7 +89,7 @@ impl Mapping {
         let details = std::fs::metadata(&self.host).with_context(cannot)?;
         ensure!(details.is_file(), "{} is no file; --read lets a directory be read", self.host.display());
         let bytes = std::fs::read(&self.host).with_context(cannot)?;
-        let inside = self.inside.clone().unwrap_or_else(|| Path::new(TEMPORARY).join(name));
+        let inside = self.inside.clone().unwrap_or_else(|| Path::new(HOME).join(name));
         Ok(FileIn { inside, bytes, is_executable: details.permissions().mode() & 0o111 != 0 })
     }
 }
@@ -126,7 +114,7 @@ impl ViewOptions {
 
     pub fn directory(&self, grants: &[Grant]) -> PathBuf {
         let first = || grants.iter().find(|grant| grant.host.is_dir()).map(|grant| grant.inside.clone());
-        self.directory.clone().or_else(first).unwrap_or_else(|| TEMPORARY.into())
+        self.directory.clone().or_else(first).unwrap_or_else(|| HOME.into())
     }
 
     pub fn network(&self) -> Network {
@@ -135,8 +123,7 @@ impl ViewOptions {
 
     /// What the user sets, over what every program and this language has.
     pub fn environment<'l>(&self, own: impl Iterator<Item = (&'l str, &'l str)>) -> Vec<(OsString, OsString)> {
-        let mut variables: Vec<(OsString, OsString)> =
-            own.map(|(name, value)| (name.into(), value.into())).collect();
+        let mut variables: Vec<(OsString, OsString)> = own.map(|(name, value)| (name.into(), value.into())).collect();
         for written in &self.env {
             let bytes = written.as_bytes();
             let (name, value) = match bytes.iter().position(|&byte| byte == b'=') {
@@ -163,16 +150,6 @@ mod tests {
         assert_eq!(parse("a:b").unwrap(), Mapping { host: "a:b".into(), inside: None });
         assert_eq!(parse("/x:/y:/z").unwrap(), Mapping { host: "/x:/y".into(), inside: Some("/z".into()) });
         assert!(parse("").is_err() && parse("a:/b/../c").is_err());
-    }
-
-    #[test]
-    fn a_destination_is_a_host_and_a_port() {
-        let good = destination("example.org:443").unwrap();
-        assert_eq!((good.host.as_str(), good.port), ("example.org", 443));
-        assert_eq!(destination("[2001:db8::1]:80").unwrap().host, "2001:db8::1");
-        for text in ["example.org", "example.org:0", ":80", "a:b:80", "x:70000", "a b:80"] {
-            assert!(destination(text).is_err(), "{text}");
-        }
     }
 
     #[test]
