@@ -5,7 +5,7 @@
 //! - `network`: whom it may call
 //! - `wall`: what keeps it in, and what of that a host lacks
 //! - `outcome`: how it ended, what it used, what it changed
-//! - `backend`: the trait; `process` will be the first: namespaces, seccomp, landlock and cgroups
+//! - `backend`: the trait; `process` is the first: namespaces, seccomp, landlock and cgroups
 //!
 //! **Fail closed.** An order that asks for more than a host has is refused, unless whoever gave it said that less will do;
 //! then the outcome says what was missing.
@@ -16,6 +16,7 @@ pub mod limits;
 pub mod network;
 pub mod order;
 pub mod outcome;
+pub mod process;
 pub mod wall;
 
 pub use backend::{Backend, Running, Sink, Stdin, Stop, Stream, Streams};

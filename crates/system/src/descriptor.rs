@@ -1,6 +1,8 @@
 //! Descriptors that a program was started with and does not know of.
 
+use crate::clone::check;
 use crate::error::SystemError;
+use std::os::fd::RawFd;
 use std::path::Path;
 
 /// Makes all descriptors but the standard ones end with the next program that this process starts, also those that it
@@ -14,4 +16,20 @@ pub fn close_others_on_exec() -> Result<(), SystemError> {
         return Ok(());
     }
     Err(SystemError::file("close descriptors of", Path::new("/proc/self/fd"))(std::io::Error::last_os_error()))
+}
+
+/// Closes all descriptors but the standard ones and these, which are in rising order. For a child that was just cloned and
+/// never drops what it has copies of: whoever owns a descriptor here must not use it afterwards.
+pub fn close_all_but(kept: &[RawFd]) -> rustix::io::Result<()> {
+    let mut first: libc::c_uint = 3;
+    let end = [RawFd::MAX];
+    for descriptor in kept.iter().chain(&end) {
+        let descriptor = *descriptor as libc::c_uint;
+        if first < descriptor {
+            // SAFETY: the call takes numbers only; the caller gives up what is closed.
+            check(unsafe { libc::syscall(libc::SYS_close_range, first, descriptor - 1, 0) })?;
+        }
+        first = first.max(descriptor.saturating_add(1));
+    }
+    Ok(())
 }

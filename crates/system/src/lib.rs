@@ -1,6 +1,7 @@
 //! The one door to the kernel and to foreign code: whatever needs `unsafe`, libc or an ioctl is here, behind functions
 //! that are safe to call. Knows no objects and no formats of ours.
 //!
+//! - `clone`: processes in namespaces of their own; `program`: what they become; `mount`, `loopback`: what they see
 //! - `descriptor`: what this process was started with and a child must not be
 //! - `disk`: a file as the log needs it, as a trait, so that tests can put a failing one in its place
 //! - `file`: what the standard library does not offer for files: write-back in pieces, locks with an owner
@@ -8,12 +9,16 @@
 //! - `output`: whether standard output was closed from the beginning
 //! - `fault`: a mapped file that is too short or broken ends the process with the file named
 
+pub mod clone;
 pub mod descriptor;
 pub mod disk;
 mod error;
 pub mod fault;
 pub mod file;
 pub mod lmdb;
+pub mod loopback;
+pub mod mount;
 pub mod output;
+pub mod program;
 
 pub use error::SystemError;

@@ -5,9 +5,23 @@
 //!
 //! - `destination`: hosts and ports as they are granted and asked for
 //! - `address`: which addresses are never reached, and what they are
+//! - `outside`: the one way out: a name is resolved once, all its addresses checked, the connection made to one of them
+//! - `proxy`: takes a run's connections; `http` and `socks` are what it speaks, `conversation` how it listens
+//! - `relay`: carries bytes both ways; `body` says where a request ends
+//! - `call`: what is remembered of each attempt; `bounds`, `threads`: how much there can be of everything
 
 pub mod address;
+mod body;
+pub mod bounds;
+pub mod call;
+mod conversation;
 pub mod destination;
+mod http;
+pub mod outside;
+pub mod proxy;
+pub mod relay;
+mod socks;
+mod threads;
 
 pub use destination::{Destination, DestinationError, Host};
 

@@ -1,0 +1,180 @@
+//! The first process inside: makes the view, gives up everything, starts the program and stays to reap. Its end is the end
+//! of all that runs in its namespace.
+//!
+//! **It must not ask for memory**: it is a copy of a process that may have had other threads. All it needs is in the plan.
+
+use super::plan::Plan;
+use super::report::{Failure, LENGTH, Message, Step};
+use super::seal;
+use super::view::{HOST_NAME, USER};
+use super::world;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags};
+use rustix::process::{Gid, Uid};
+use std::ffi::CStr;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use system::clone::{self, namespace};
+use system::program;
+
+/// What the process inside is handed.
+pub struct Handed<'a> {
+    pub plan: &'a Plan,
+    pub socket: BorrowedFd<'a>,
+    /// Standard input, output and error of the program.
+    pub streams: [BorrowedFd<'a>; 3],
+}
+
+/// All of the process's life, to its exit code, which nobody looks at.
+pub fn live(handed: &Handed<'_>) -> i32 {
+    let mut inside = Inside { plan: handed.plan, socket: handed.socket, failed: 0 };
+    let result = inside.prepare(handed).and_then(|()| inside.run());
+    if let Err(failure) = result {
+        inside.tell(Message::Failed(failure));
+        return 1;
+    }
+    0
+}
+
+pub struct Inside<'a> {
+    pub plan: &'a Plan,
+    socket: BorrowedFd<'a>,
+    /// Steps that failed and may.
+    failed: u32,
+}
+
+/// Names the step that an error came from.
+pub fn at<T>(step: Step, item: usize, result: rustix::io::Result<T>) -> Result<T, Failure> {
+    result.map_err(|errno| Failure { step, item: item as u16, errno })
+}
+
+impl Inside<'_> {
+    /// A step without which there is a wall less: fails, or is noted where that is allowed.
+    pub fn wall(&mut self, step: Step, result: rustix::io::Result<()>) -> Result<(), Failure> {
+        match result {
+            Err(_) if self.plan.allows_weaker => {
+                self.failed |= 1 << (step as u8);
+                Ok(())
+            }
+            result => at(step, 0, result),
+        }
+    }
+
+    /// Namespaces and files. What needs no user comes before the user is there, while the one outside sees to that.
+    fn prepare(&mut self, handed: &Handed<'_>) -> Result<(), Failure> {
+        at(Step::Descriptors, 0, take(handed))?;
+        self.wall(Step::Time, new_clocks(&self.plan.time_offsets))?;
+        self.wall(Step::HostName, rustix::system::sethostname(HOST_NAME.as_bytes()))?;
+        self.wall(Step::Loopback, system::loopback::raise())?;
+        at(Step::Go, 0, self.await_go())?;
+        at(Step::Ids, 0, become_user())?;
+        self.wall(Step::Cgroup, clone::unshare(namespace::CGROUP))?;
+        world::build(self)
+    }
+
+    /// From here on nothing is trusted.
+    fn run(&mut self) -> Result<(), Failure> {
+        seal::close(self)?;
+        let children = at(Step::Fork, 0, program::children_as_descriptor())?;
+        let plan = self.plan;
+        let socket = self.socket;
+        let pid = clone::clone_until_exec(|| become_program(plan, socket));
+        let pid = at(Step::Fork, 0, pid)?;
+        self.tell(Message::Started { failed: self.failed });
+        self.watch(&children, pid);
+        Ok(())
+    }
+
+    /// Reaps until the program has ended, or the one outside is gone.
+    fn watch(&self, children: &OwnedFd, program: i32) {
+        loop {
+            while let Ok(Some((pid, status))) = rustix::process::wait(rustix::process::WaitOptions::NOHANG) {
+                if pid.as_raw_nonzero().get() == program {
+                    self.tell(Message::Ended { status: status.as_raw() });
+                    return;
+                }
+            }
+            let mut waited =
+                [PollFd::new(children, PollFlags::IN), PollFd::from_borrowed_fd(self.socket, PollFlags::IN)];
+            if !matches!(poll(&mut waited, None), Ok(_) | Err(Errno::INTR)) || !waited[1].revents().is_empty() {
+                return;
+            }
+            let mut information = [0u8; 128];
+            while rustix::io::read(children, &mut information).is_ok() {}
+        }
+    }
+
+    fn tell(&self, message: Message) {
+        tell(self.socket, message);
+    }
+
+    fn await_go(&self) -> rustix::io::Result<()> {
+        let mut byte = [0u8; 1];
+        match rustix::net::recv(self.socket, &mut byte, RecvFlags::empty())? {
+            (1, _) => Ok(()),
+            _ => Err(Errno::PIPE),
+        }
+    }
+}
+
+/// Nothing can be done if nobody hears it: the one outside is gone then, and so are we soon.
+fn tell(socket: BorrowedFd<'_>, message: Message) {
+    let bytes: [u8; LENGTH] = message.encode();
+    let _ = rustix::net::send(socket, &bytes, SendFlags::NOSIGNAL);
+}
+
+/// Puts the program's streams in their places and closes all else, also what only this copy has.
+fn take(handed: &Handed<'_>) -> rustix::io::Result<()> {
+    let [input, output, error] = handed.streams;
+    rustix::stdio::dup2_stdin(input)?;
+    rustix::stdio::dup2_stdout(output)?;
+    rustix::stdio::dup2_stderr(error)?;
+    system::descriptor::close_all_but(&[handed.socket.as_raw_fd()])?;
+    rustix::process::setsid()?;
+    rustix::process::umask(Mode::from_raw_mode(0o022));
+    Ok(())
+}
+
+/// For the program only: a process never changes its own clocks.
+fn new_clocks(offsets: &[u8]) -> rustix::io::Result<()> {
+    clone::unshare(namespace::TIME)?;
+    let file = rustix::fs::open(c"/proc/self/timens_offsets", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+    rustix::io::write(&file, offsets).map(drop)
+}
+
+fn become_user() -> rustix::io::Result<()> {
+    let (user, group) = (Uid::from_raw(USER), Gid::from_raw(USER));
+    rustix::thread::set_thread_res_gid(group, group, group)?;
+    rustix::thread::set_thread_res_uid(user, user, user)
+}
+
+/// The last steps of ours in the process that becomes the program.
+fn become_program(plan: &Plan, socket: BorrowedFd<'_>) -> i32 {
+    const NOT_STARTED: i32 = 127;
+    let failure = match make_ready() {
+        Ok(()) => execute(plan),
+        Err(errno) => errno,
+    };
+    tell(socket, Message::Failed(Failure { step: Step::Execute, item: 0, errno: failure }));
+    NOT_STARTED
+}
+
+fn make_ready() -> rustix::io::Result<()> {
+    rustix::process::setsid()?;
+    program::restore_signals()
+}
+
+/// Tries each place; what is there and may not be run says more than what is not there.
+fn execute(plan: &Plan) -> Errno {
+    let mut failure = Errno::NOENT;
+    for candidate in &plan.candidates {
+        let path: &CStr = candidate;
+        match program::execute(path, &plan.arguments, &plan.environment) {
+            Errno::NOENT | Errno::NOTDIR => {}
+            Errno::ACCESS => failure = Errno::ACCESS,
+            errno => return errno,
+        }
+    }
+    failure
+}

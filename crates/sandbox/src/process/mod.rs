@@ -1,0 +1,52 @@
+//! Sandboxes that are processes of this host's kernel, behind its walls.
+//!
+//! - `plan`: an order made ready, before anything is started
+//! - `view`: the files that every run sees, as data
+//! - `inside`: the first process inside; `world` builds its files, `seal` gives everything up
+//! - `report`: what it tells the one outside
+//! - `ids`: who a run is on the host
+//! - `stream`: the pipes between
+//! - `supervise`: the one outside, from the start of a run to the last trace of it
+//!
+//! Nothing is ever mounted outside: all mounts are made in the run's own mount namespace and go with it.
+
+mod ids;
+mod inside;
+mod plan;
+mod report;
+mod seal;
+mod stream;
+mod supervise;
+mod view;
+mod world;
+
+use crate::backend::{Backend, Running, Streams};
+use crate::error::SandboxError;
+use crate::order::Order;
+use crate::wall::{Strength, Wall};
+
+pub use view::{HOME, HOST_NAME, PATH, USER};
+
+/// The backend. It holds nothing: any number of runs can be started from any thread.
+#[derive(Default)]
+pub struct Process {}
+
+impl Process {
+    pub fn new() -> Process {
+        Process {}
+    }
+}
+
+impl Backend for Process {
+    fn name(&self) -> &'static str {
+        "process"
+    }
+
+    fn survey(&self) -> Vec<(Wall, Strength)> {
+        Vec::new()
+    }
+
+    fn start(&self, order: &Order, streams: Streams) -> Result<Box<dyn Running>, SandboxError> {
+        Ok(Box::new(supervise::Run::start(order, streams)?))
+    }
+}

@@ -1,0 +1,136 @@
+//! An order made ready: all that the process inside needs, since that must not ask for memory.
+
+use super::view::{self, Skeleton};
+use crate::error::SandboxError;
+use crate::limits::Limits;
+use crate::order::Order;
+use rustix::process::{Resource, Rlimit, getrlimit};
+use rustix::time::{ClockId, clock_gettime};
+use std::ffi::{CString, OsStr};
+use std::fmt::Write as _;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use system::program::Words;
+
+pub struct Plan {
+    /// Where the program may be, in the order in which it is looked for.
+    pub candidates: Vec<CString>,
+    pub arguments: Words,
+    pub environment: Words,
+    pub directory: CString,
+    pub skeleton: Skeleton,
+    /// Size and number of files of the file system in memory, as it wants them.
+    pub memory_options: Vec<(CString, CString)>,
+    pub rlimits: Vec<(Resource, Rlimit)>,
+    /// Makes the clocks that count from the start of the host begin anew.
+    pub time_offsets: Vec<u8>,
+    pub allows_weaker: bool,
+}
+
+impl Plan {
+    pub fn new(order: &Order) -> Result<Plan, SandboxError> {
+        let Some(name) = order.program.first() else {
+            return Err(SandboxError::NoProgram { program: "an empty command".into() });
+        };
+        let arguments = order.program.iter().map(|word| word_of(word)).collect::<Result<_, _>>()?;
+        let environment = order.environment.iter().map(|(name, value)| {
+            let mut word = name.clone();
+            word.push("=");
+            word.push(value);
+            word_of(&word)
+        });
+        let directory = match order.directory.as_os_str().is_empty() {
+            true => OsStr::new(view::HOME),
+            false => order.directory.as_os_str(),
+        };
+        Ok(Plan {
+            candidates: candidates(name, &order.environment)?,
+            arguments: Words::new(arguments),
+            environment: Words::new(environment.collect::<Result<_, _>>()?),
+            directory: word_of(directory)?,
+            skeleton: Skeleton::of_host(&machine_id()),
+            memory_options: memory_options(&order.limits)?,
+            rlimits: rlimits(&order.limits),
+            time_offsets: time_offsets(),
+            allows_weaker: order.allows_weaker,
+        })
+    }
+}
+
+fn word_of(word: &OsStr) -> Result<CString, SandboxError> {
+    CString::new(word.as_bytes()).map_err(|_| SandboxError::Grant {
+        path: word.into(),
+        why: "a zero byte cannot stand in arguments, environment or paths".into(),
+    })
+}
+
+/// Where a program of this name may be. A name with a slash is where it says.
+fn candidates(
+    name: &OsStr,
+    environment: &[(std::ffi::OsString, std::ffi::OsString)],
+) -> Result<Vec<CString>, SandboxError> {
+    if name.as_bytes().contains(&b'/') {
+        return Ok(vec![word_of(name)?]);
+    }
+    let path = environment.iter().find(|(key, _)| key == "PATH").map_or(OsStr::new(view::PATH), |(_, value)| value);
+    path.as_bytes()
+        .split(|byte| *byte == b':')
+        .map(|directory| word_of(Path::new(OsStr::from_bytes(directory)).join(name).as_os_str()))
+        .collect()
+}
+
+/// As many random bits as a machine id has; the same in no two runs.
+fn machine_id() -> String {
+    let mut bytes = [0u8; 16];
+    // Early at boot the kernel may have none; then the id is zeroes, which is as well: it says nothing.
+    let _ = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::NONBLOCK);
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+fn memory_options(limits: &Limits) -> Result<Vec<(CString, CString)>, SandboxError> {
+    let number = |value: u64| word_of(OsStr::new(&value.to_string()));
+    let mut options = vec![(c"mode".to_owned(), c"755".to_owned())];
+    if let Some(bytes) = limits.disk_bytes {
+        options.push((c"size".to_owned(), number(bytes)?));
+    }
+    if let Some(files) = limits.disk_files {
+        options.push((c"nr_inodes".to_owned(), number(files.saturating_add(SKELETON_FILES))?));
+    }
+    Ok(options)
+}
+
+/// More than the skeleton has: a run's own files are counted beyond.
+const SKELETON_FILES: u64 = 96;
+/// Processes of ours inside, which count as the run's.
+const OWN_PROCESSES: u64 = 1;
+/// What a process may lock in memory: enough for keys, too little to matter.
+const LOCKED_BYTES: u64 = 64 << 10;
+
+fn rlimits(limits: &Limits) -> Vec<(Resource, Rlimit)> {
+    let mut rlimits = Vec::new();
+    // Nobody may set more than what this process has itself.
+    let mut limit = |resource, value: Option<u64>| {
+        let Some(value) = value else { return };
+        let value = getrlimit(resource).maximum.map_or(value, |most| value.min(most));
+        rlimits.push((resource, Rlimit { current: Some(value), maximum: Some(value) }));
+    };
+    for resource in [Resource::Core, Resource::Msgqueue, Resource::Rtprio, Resource::Nice] {
+        limit(resource, Some(0));
+    }
+    limit(Resource::Memlock, Some(LOCKED_BYTES));
+    limit(Resource::Nproc, limits.processes.map(|count| count.saturating_add(OWN_PROCESSES)));
+    limit(Resource::Nofile, limits.open_files);
+    limit(Resource::Fsize, limits.file_bytes);
+    // Each process; all of them together are counted outside.
+    limit(Resource::Cpu, limits.cpu.map(|time| time.as_secs() + 1));
+    rlimits
+}
+
+fn time_offsets() -> Vec<u8> {
+    let since = |clock| clock_gettime(clock).tv_sec;
+    let (monotonic, boot) = (since(ClockId::Monotonic), since(ClockId::Boottime));
+    format!("monotonic -{monotonic} 0\nboottime -{boot} 0\n").into_bytes()
+}

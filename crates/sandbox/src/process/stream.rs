@@ -1,0 +1,163 @@
+//! The pipes between a run and whoever ordered it.
+
+use crate::backend::{Stdin, Stream, Streams};
+use crate::error::SandboxError;
+use rustix::event::{PollFd, PollFlags};
+use rustix::fs::{OFlags, fcntl_setfl};
+use rustix::io::Errno;
+use rustix::pipe::{PipeFlags, pipe_with};
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+
+/// What is read at once.
+const CHUNK: usize = 64 << 10;
+
+/// The ends of the pipes that the run gets.
+pub struct Given {
+    pub input: OwnedFd,
+    pub output: OwnedFd,
+    pub error: OwnedFd,
+}
+
+impl Given {
+    pub fn all(&self) -> [BorrowedFd<'_>; 3] {
+        use std::os::fd::AsFd;
+        [self.input.as_fd(), self.output.as_fd(), self.error.as_fd()]
+    }
+}
+
+/// The ends of the pipes that stay here. One that is `None` has been closed.
+pub struct Kept {
+    input: Option<Feed>,
+    output: Option<OwnedFd>,
+    error: Option<OwnedFd>,
+    sink: crate::backend::Sink,
+    buffer: Vec<u8>,
+    pub output_bytes: u64,
+    most_bytes: Option<u64>,
+}
+
+/// Standard input on its way: what was read from its source and not yet written, and where more comes from.
+struct Feed {
+    pipe: OwnedFd,
+    source: Option<OwnedFd>,
+    pending: Vec<u8>,
+    written: usize,
+}
+
+pub fn make(streams: Streams, most_bytes: Option<u64>) -> Result<(Given, Kept), SandboxError> {
+    let pipe = || {
+        pipe_with(PipeFlags::CLOEXEC)
+            .map_err(SandboxError::system("make a pipe; the limit of open files may be too low"))
+    };
+    let ((input, feed), (output_end, output), (error_end, error)) = (pipe()?, pipe()?, pipe()?);
+    for end in [&feed, &output_end, &error_end] {
+        fcntl_setfl(end, OFlags::NONBLOCK).map_err(SandboxError::system("make a pipe that does not block"))?;
+    }
+    let feed = match streams.stdin {
+        Stdin::Empty => None,
+        Stdin::Bytes(pending) => Some(Feed { pipe: feed, source: None, pending, written: 0 }),
+        Stdin::Descriptor(source) => Some(Feed { pipe: feed, source: Some(source), pending: Vec::new(), written: 0 }),
+    };
+    let kept = Kept {
+        input: feed,
+        output: Some(output_end),
+        error: Some(error_end),
+        sink: streams.output,
+        buffer: Vec::new(),
+        output_bytes: 0,
+        most_bytes,
+    };
+    Ok((Given { input, output, error }, kept))
+}
+
+impl Kept {
+    /// What to wait for.
+    pub fn watch<'a>(&'a self, waited: &mut Vec<PollFd<'a>>) {
+        waited.extend(self.output.iter().chain(&self.error).map(|end| PollFd::new(end, PollFlags::IN)));
+        match &self.input {
+            Some(Feed { source: Some(source), pending, .. }) if pending.is_empty() => {
+                waited.push(PollFd::new(source, PollFlags::IN));
+            }
+            Some(feed) => waited.push(PollFd::new(&feed.pipe, PollFlags::OUT)),
+            None => {}
+        }
+    }
+
+    /// Moves what can be moved without waiting. `false` if the run said more than it may.
+    pub fn pump(&mut self) -> bool {
+        self.feed();
+        self.drain(Stream::Output) && self.drain(Stream::Error)
+    }
+
+    fn feed(&mut self) {
+        let is_done = self.input.as_mut().is_some_and(|feed| !matches!(feed.advance(), Ok(true)));
+        if is_done {
+            self.input = None;
+        }
+    }
+
+    fn drain(&mut self, stream: Stream) -> bool {
+        let place = match stream {
+            Stream::Output => &mut self.output,
+            Stream::Error => &mut self.error,
+        };
+        let Some(end) = place else { return true };
+        self.buffer.resize(CHUNK, 0);
+        loop {
+            let count = match rustix::io::read(&*end, &mut self.buffer) {
+                Ok(0) => break,
+                Ok(count) => count,
+                Err(Errno::AGAIN) => return true,
+                Err(Errno::INTR) => continue,
+                Err(_) => break,
+            };
+            let room = self.most_bytes.map_or(u64::MAX, |most| most - self.output_bytes);
+            let taken = usize::try_from(room).map_or(count, |room| room.min(count));
+            self.output_bytes += taken as u64;
+            if taken > 0 {
+                (self.sink)(stream, self.buffer.get(..taken).unwrap_or_default());
+            }
+            if taken < count {
+                return false;
+            }
+            if count < CHUNK {
+                return true;
+            }
+        }
+        *place = None;
+        true
+    }
+}
+
+impl Feed {
+    /// Whether there may be more to do.
+    fn advance(&mut self) -> io::Result<bool> {
+        if self.written == self.pending.len() {
+            let Some(source) = &self.source else { return Ok(false) };
+            let mut is_ready = [PollFd::new(source, PollFlags::IN)];
+            let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
+            if rustix::event::poll(&mut is_ready, Some(&now))? == 0 {
+                return Ok(true);
+            }
+            self.pending.resize(CHUNK, 0);
+            let count = rustix::io::read(source, &mut self.pending)?;
+            self.pending.truncate(count);
+            self.written = 0;
+            if count == 0 {
+                return Ok(false);
+            }
+        }
+        match rustix::io::write(&self.pipe, self.pending.get(self.written..).unwrap_or_default()) {
+            Ok(count) => self.written += count,
+            Err(Errno::AGAIN | Errno::INTR) => {}
+            // The run reads no more.
+            Err(errno) => return Err(errno.into()),
+        }
+        if self.written == self.pending.len() {
+            self.pending.clear();
+            self.written = 0;
+        }
+        Ok(self.source.is_some() || !self.pending.is_empty())
+    }
+}

@@ -1,0 +1,229 @@
+//! The one outside: starts the first process inside, moves streams, watches limits, and is back when all of the run is gone.
+
+use super::ids::Ids;
+use super::inside::{self, Handed};
+use super::plan::Plan;
+use super::report::{self, Failure, LENGTH, Message, Step};
+use super::stream::{self, Kept};
+use crate::backend::{Running, Stop, Streams};
+use crate::error::SandboxError;
+use crate::limits::Limits;
+use crate::order::Order;
+use crate::outcome::{Limit, Outcome, Usage, Verdict};
+use crate::wall::Lack;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, socketpair};
+use rustix::process::{Signal, pidfd_send_signal};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use system::clone::{self, Child, End, namespace};
+
+/// All but those that the process inside makes itself, once it is where they are to begin.
+const NAMESPACES: u64 =
+    namespace::USER | namespace::MOUNT | namespace::PID | namespace::NETWORK | namespace::IPC | namespace::UTS;
+
+/// A run that was started. Dropping it kills all of it.
+pub struct Run {
+    init: Init,
+    socket: OwnedFd,
+    streams: Kept,
+    limits: Limits,
+    started: Instant,
+    lacks: Vec<Lack>,
+    is_stopped: Arc<AtomicBool>,
+}
+
+/// The first process inside. All of the run dies with it.
+struct Init {
+    pid: i32,
+    pidfd: Arc<OwnedFd>,
+    is_gone: bool,
+}
+
+impl Init {
+    fn kill(&self) {
+        // It may have ended by itself.
+        let _ = pidfd_send_signal(&*self.pidfd, Signal::KILL);
+    }
+
+    fn reap(&mut self) -> Result<End, SandboxError> {
+        let end = clone::wait(self.pid, true).map_err(SandboxError::system("wait for the end of the sandbox"))?;
+        self.is_gone = true;
+        end.ok_or(SandboxError::System { action: "wait for the end of the sandbox", source: Errno::CHILD.into() })
+    }
+}
+
+impl Drop for Init {
+    fn drop(&mut self) {
+        if !self.is_gone {
+            self.kill();
+            let _ = self.reap();
+        }
+    }
+}
+
+impl Run {
+    pub fn start(order: &Order, streams: Streams) -> Result<Run, SandboxError> {
+        let started = Instant::now();
+        let plan = Plan::new(order)?;
+        let (given, kept) = stream::make(streams, order.limits.output_bytes)?;
+        let (socket, inner) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
+            .map_err(SandboxError::system("make a socket; the limit of open files may be too low"))?;
+        let handed = Handed { plan: &plan, socket: inner.as_fd(), streams: given.all() };
+        let Child { pid, pidfd } = clone::clone(NAMESPACES, || inside::live(&handed)).map_err(refused)?;
+        let init = Init { pid, pidfd: Arc::new(pidfd), is_gone: false };
+        drop((given, inner));
+        Ids::of_run(pid).map(pid)?;
+        // If it is gone, its last message says why.
+        let _ = rustix::net::send(&socket, b"g", SendFlags::NOSIGNAL);
+        let failed = await_start(&socket, order)?;
+        Ok(Run {
+            init,
+            socket,
+            streams: kept,
+            limits: order.limits.clone(),
+            started,
+            lacks: report::steps(failed).filter_map(|step| lack(step, None)).collect(),
+            is_stopped: Arc::new(AtomicBool::new(false)),
+        })
+    }
+
+    /// Moves streams until the first process inside has ended. `Some` if it was ended for a limit.
+    fn attend(&mut self, status: &mut Option<i32>) -> Result<Option<Limit>, SandboxError> {
+        let mut limit = None;
+        loop {
+            let left = self.left();
+            if limit.is_none() && left == Some(Duration::ZERO) {
+                limit = Some(Limit::Time);
+                self.init.kill();
+            }
+            let timeout = if limit.is_some() { None } else { left };
+            if self.sleep(timeout, status.is_none())? {
+                self.streams.pump();
+                return Ok(limit);
+            }
+            if !self.streams.pump() && limit.is_none() {
+                limit = Some(Limit::Output);
+                self.init.kill();
+            }
+            if status.is_none() {
+                *status = self.hear();
+            }
+        }
+    }
+
+    /// Until something happens; whether that is the end.
+    fn sleep(&self, timeout: Option<Duration>, listens: bool) -> Result<bool, SandboxError> {
+        let timeout =
+            timeout.map(|left| Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() });
+        let mut waited = vec![PollFd::new(&*self.init.pidfd, PollFlags::IN)];
+        if listens {
+            waited.push(PollFd::new(&self.socket, PollFlags::IN));
+        }
+        self.streams.watch(&mut waited);
+        match poll(&mut waited, timeout.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(errno) => return Err(SandboxError::system("wait for the sandbox")(errno)),
+        }
+        Ok(waited.first().is_some_and(|init| !init.revents().is_empty()))
+    }
+
+    fn left(&self) -> Option<Duration> {
+        self.limits.time.map(|time| time.saturating_sub(self.started.elapsed()))
+    }
+
+    /// How the program ended, if the process inside has said so.
+    fn hear(&self) -> Option<i32> {
+        let mut bytes = [0u8; LENGTH];
+        let (count, _) = rustix::net::recv(&self.socket, &mut bytes, RecvFlags::DONTWAIT).ok()?;
+        match Message::decode(bytes.get(..count)?) {
+            Some(Message::Ended { status }) => Some(status),
+            _ => None,
+        }
+    }
+}
+
+impl Running for Run {
+    fn stop(&self) -> Stop {
+        let (pidfd, is_stopped) = (self.init.pidfd.clone(), self.is_stopped.clone());
+        Stop(Arc::new(move || {
+            is_stopped.store(true, Ordering::Release);
+            let _ = pidfd_send_signal(&*pidfd, Signal::KILL);
+        }))
+    }
+
+    fn wait(mut self: Box<Self>) -> Result<Outcome, SandboxError> {
+        let mut status = None;
+        let limit = self.attend(&mut status)?;
+        let end = self.init.reap()?;
+        let status = status.or_else(|| self.hear());
+        let is_stopped = self.is_stopped.load(Ordering::Acquire);
+        let verdict = match (limit, status) {
+            (Some(limit), _) => Verdict::Limited(limit),
+            (None, Some(status)) => verdict_of(status),
+            (None, None) if is_stopped => Verdict::Stopped,
+            (None, None) => verdict_of(end.status),
+        };
+        let usage = Usage {
+            time: self.started.elapsed(),
+            user: end.user,
+            system: end.system,
+            memory_bytes: end.memory_bytes,
+            output_bytes: self.streams.output_bytes,
+        };
+        Ok(Outcome { verdict, usage, lacks: std::mem::take(&mut self.lacks), changes: Vec::new() })
+    }
+}
+
+fn verdict_of(status: i32) -> Verdict {
+    let status = ExitStatus::from_raw(status);
+    match status.code() {
+        Some(code) => Verdict::Exited(code),
+        None => Verdict::Signalled(status.signal().unwrap_or_default()),
+    }
+}
+
+/// Waits until the program runs; which steps failed that may.
+fn await_start(socket: &OwnedFd, order: &Order) -> Result<u32, SandboxError> {
+    let mut bytes = [0u8; LENGTH];
+    let (count, _) = rustix::net::recv(socket, &mut bytes, RecvFlags::empty())
+        .map_err(SandboxError::system("hear from the sandbox"))?;
+    match Message::decode(bytes.get(..count).unwrap_or_default()) {
+        Some(Message::Started { failed }) => Ok(failed),
+        Some(Message::Failed(failure)) => Err(error_of(failure, order)),
+        _ => Err(SandboxError::System {
+            action: "start the sandbox: its first process ended before it said why; try again",
+            source: Errno::CHILD.into(),
+        }),
+    }
+}
+
+fn error_of(failure: Failure, order: &Order) -> SandboxError {
+    let program = || order.program.first().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    match (failure.step, failure.errno) {
+        (Step::Execute, Errno::NOENT | Errno::NOTDIR) => SandboxError::NoProgram { program: program() },
+        (Step::Directory, errno) => SandboxError::Grant {
+            path: order.directory.clone(),
+            why: format!("it cannot start there: {}", std::io::Error::from(errno)),
+        },
+        (step, errno) => match lack(step, Some(errno)) {
+            Some(lack) => SandboxError::TooWeak(vec![lack]),
+            None => SandboxError::System { action: step.action(), source: errno.into() },
+        },
+    }
+}
+
+fn lack(step: Step, errno: Option<Errno>) -> Option<Lack> {
+    let why = errno.map_or_else(|| "it failed".into(), |errno| std::io::Error::from(errno).to_string());
+    Some(Lack { wall: step.wall()?, why: format!("cannot {}: {why}", step.action()), remedy: String::new() })
+}
+
+/// Why there is no first process.
+fn refused(errno: Errno) -> SandboxError {
+    SandboxError::system("make namespaces for the sandbox")(errno)
+}

@@ -1,0 +1,149 @@
+//! The files that every run sees, as data: directories, links and small files that are made anew for each, and what is
+//! shown of the host, read-only.
+
+use std::ffi::CString;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// The home of the run's user.
+pub const HOME: &str = "/home/user";
+/// Where programs are looked for if the environment does not say.
+pub const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+pub const HOST_NAME: &str = "sandbox";
+/// Of the run's user and its group, inside.
+pub const USER: u32 = 1000;
+
+/// Made in memory for each run, parents first. What a run may write is in `WRITABLE`.
+const DIRECTORIES: &[&str] = &[
+    "usr",
+    "etc",
+    "proc",
+    "dev",
+    "dev/shm",
+    "home",
+    "home/user",
+    "mnt",
+    "opt",
+    "run",
+    "srv",
+    "tmp",
+    "var",
+    "var/lib",
+    "var/cache",
+];
+
+/// Directories that a run may write to.
+pub const WRITABLE: &[&str] = &["tmp", "home/user", "dev/shm"];
+
+const LINKS: &[(&str, &str)] = &[
+    ("var/tmp", "/tmp"),
+    ("var/run", "/run"),
+    ("dev/fd", "/proc/self/fd"),
+    ("dev/stdin", "/proc/self/fd/0"),
+    ("dev/stdout", "/proc/self/fd/1"),
+    ("dev/stderr", "/proc/self/fd/2"),
+    ("etc/mtab", "/proc/self/mounts"),
+];
+
+/// Directories at the root that most hosts have as links into /usr, and some as directories.
+const ROOTS: &[&str] = &["bin", "sbin", "lib", "lib32", "lib64", "libx32"];
+
+/// Devices that hold nothing and tell nothing of the host.
+pub const DEVICES: &[&str] = &["dev/null", "dev/zero", "dev/full", "dev/random", "dev/urandom"];
+
+/// What programs and libraries of the system are configured by, where it is there and names nobody.
+const CONFIGURATION: &[&str] = &[
+    "etc/ld.so.cache",
+    "etc/alternatives",
+    "etc/ssl",
+    "etc/pki",
+    "etc/ca-certificates",
+    "etc/localtime",
+    "etc/timezone",
+    "etc/mime.types",
+    "etc/protocols",
+    "etc/services",
+    "etc/inputrc",
+    "etc/bash.bashrc",
+    "etc/profile",
+    "etc/perl",
+    "etc/php",
+    "etc/python3",
+    "etc/java-17-openjdk",
+    "etc/java-21-openjdk",
+    "etc/java-25-openjdk",
+    "etc/fonts",
+];
+
+const FILES: &[(&str, &str)] = &[
+    (
+        "etc/passwd",
+        "root:x:0:0:root:/:/usr/sbin/nologin\nuser:x:1000:1000:user:/home/user:/bin/sh\nnobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n",
+    ),
+    ("etc/group", "root:x:0:\nuser:x:1000:\nnogroup:x:65534:\n"),
+    ("etc/hosts", "127.0.0.1 localhost sandbox\n::1 localhost\n"),
+    ("etc/hostname", "sandbox\n"),
+    ("etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n"),
+    ("etc/resolv.conf", ""),
+];
+
+/// A place on the host that is shown at the same place inside, read-only.
+pub struct Shown {
+    pub host: CString,
+    pub inside: CString,
+    pub is_directory: bool,
+}
+
+/// What is made and shown, ready for a process that must not ask for memory.
+pub struct Skeleton {
+    pub directories: Vec<CString>,
+    pub links: Vec<(CString, CString)>,
+    pub files: Vec<(CString, Vec<u8>)>,
+    pub shown: Vec<Shown>,
+    pub devices: Vec<Shown>,
+    pub writable: Vec<CString>,
+}
+
+impl Skeleton {
+    /// Looks at the host for what of it is there.
+    pub fn of_host(machine_id: &str) -> Skeleton {
+        let mut skeleton = Skeleton {
+            directories: DIRECTORIES.iter().map(|path| literal(path)).collect(),
+            links: LINKS.iter().map(|(path, target)| (literal(path), literal(target))).collect(),
+            files: FILES.iter().map(|(path, text)| (literal(path), text.as_bytes().to_vec())).collect(),
+            shown: vec![shown("usr", true)],
+            devices: DEVICES.iter().map(|path| shown(path, false)).collect(),
+            writable: WRITABLE.iter().map(|path| literal(path)).collect(),
+        };
+        skeleton.files.push((literal("etc/machine-id"), format!("{machine_id}\n").into_bytes()));
+        for path in ROOTS.iter().chain(CONFIGURATION) {
+            skeleton.show_if_there(path);
+        }
+        skeleton
+    }
+
+    /// A link is made again, a directory or file is shown; what is not there is not there inside either.
+    fn show_if_there(&mut self, path: &'static str) {
+        let host = Path::new("/").join(path);
+        let Ok(metadata) = fs::symlink_metadata(&host) else { return };
+        if metadata.is_symlink() {
+            let target = fs::read_link(&host).ok().and_then(|target| CString::new(target.as_os_str().as_bytes()).ok());
+            self.links.extend(target.map(|target| (literal(path), target)));
+            return;
+        }
+        match metadata.is_dir() {
+            true => self.directories.push(literal(path)),
+            false => self.files.push((literal(path), Vec::new())),
+        }
+        self.shown.push(shown(path, metadata.is_dir()));
+    }
+}
+
+fn shown(path: &str, is_directory: bool) -> Shown {
+    Shown { host: literal(&format!("/{path}")), inside: literal(path), is_directory }
+}
+
+fn literal(text: &str) -> CString {
+    CString::new(text).expect("paths of this module hold no zero")
+}

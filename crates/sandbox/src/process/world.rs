@@ -1,0 +1,130 @@
+//! Builds the files that a run sees, from an empty file system in memory, and leaves the host's behind.
+//!
+//! One file system in memory holds all that a run can write, so that one size and one number of files limit it. Its `root` is
+//! shown read-only as `/`; the writable directories in it are shown once more, writable. No mount is ever made outside the
+//! mount namespace of the run.
+
+use super::inside::{Inside, at};
+use super::report::{Failure, Step};
+use super::view::Shown;
+use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat, symlinkat};
+use rustix::io::Result as Answer;
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, fsconfig_create,
+    fsconfig_set_string, fsmount, fsopen, move_mount, open_tree, unmount,
+};
+use std::ffi::{CStr, CString};
+use std::os::fd::{AsFd, OwnedFd};
+use system::mount::{NO_DEVICES, NO_PROGRAMS, NO_SETUID, READ_ONLY, restrict};
+
+/// Where in the file system in memory the run's root is.
+const ROOT: &CStr = c"root";
+
+pub fn build(inside: &mut Inside<'_>) -> Result<(), Failure> {
+    let plan = inside.plan;
+    let skeleton = &plan.skeleton;
+    let memory = at(Step::Memory, 0, memory(&plan.memory_options))?;
+    let place = at(Step::Memory, 0, make_root(&memory))?;
+    for (item, path) in skeleton.directories.iter().enumerate() {
+        at(Step::Skeleton, item, mkdirat(&place, path, Mode::from_raw_mode(0o755)))?;
+    }
+    for (item, (path, target)) in skeleton.links.iter().enumerate() {
+        at(Step::Skeleton, item, symlinkat(target, &place, path))?;
+    }
+    for (item, (path, bytes)) in skeleton.files.iter().enumerate() {
+        at(Step::Skeleton, item, write_file(&place, path, bytes, 0o644))?;
+    }
+    for device in &skeleton.devices {
+        at(Step::Devices, 0, write_file(&place, &device.inside, b"", 0o644))?;
+    }
+    let root = at(Step::Memory, 0, show_root(&memory))?;
+    for path in &skeleton.writable {
+        at(Step::Memory, 0, show_writable(&place, &root, path))?;
+    }
+    for shown in &skeleton.shown {
+        at(Step::System, 0, show(&root, shown, READ_ONLY | NO_SETUID | NO_DEVICES))?;
+    }
+    for device in &skeleton.devices {
+        at(Step::Devices, 0, show(&root, device, NO_SETUID | NO_PROGRAMS))?;
+    }
+    at(Step::Proc, 0, proc(&root))?;
+    at(Step::Pivot, 0, leave_host(&root))?;
+    at(Step::Directory, 0, rustix::process::chdir(&plan.directory))
+}
+
+/// A file system in memory, put over the root of this mount namespace, where only we know of it.
+fn memory(options: &[(CString, CString)]) -> Answer<OwnedFd> {
+    let context = fsopen(c"tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    for (key, value) in options {
+        fsconfig_set_string(&context, key, value)?;
+    }
+    fsconfig_create(&context)?;
+    let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
+    let memory = fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?;
+    attach(&memory, CWD, c"/")?;
+    Ok(memory)
+}
+
+/// The directory that becomes the root, as it can be written to.
+fn make_root(memory: &OwnedFd) -> Answer<OwnedFd> {
+    mkdirat(memory, ROOT, Mode::from_raw_mode(0o755))?;
+    openat(memory, ROOT, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+}
+
+fn show_root(memory: &OwnedFd) -> Answer<OwnedFd> {
+    let root = copy(memory, ROOT, false)?;
+    restrict(&root, READ_ONLY | NO_SETUID | NO_DEVICES)?;
+    attach(&root, memory, ROOT)?;
+    Ok(root)
+}
+
+fn show_writable(place: &OwnedFd, root: &OwnedFd, path: &CStr) -> Answer<()> {
+    let tree = copy(place, path, false)?;
+    attach(&tree, root, path)
+}
+
+fn show(root: &OwnedFd, shown: &Shown, attributes: u64) -> Answer<()> {
+    let tree = copy(CWD, &shown.host, shown.is_directory)?;
+    restrict(&tree, attributes)?;
+    attach(&tree, root, &shown.inside)
+}
+
+/// Processes of the run only, and nothing of the host's kernel.
+fn proc(root: &OwnedFd) -> Answer<()> {
+    let context = fsopen(c"proc", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_set_string(&context, c"subset", c"pid")?;
+    fsconfig_create(&context)?;
+    let attributes =
+        MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV | MountAttrFlags::MOUNT_ATTR_NOEXEC;
+    let proc = fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?;
+    attach(&proc, root, c"proc")
+}
+
+/// Makes the new root the root, and takes the host's files away with all that hangs below them.
+fn leave_host(root: &OwnedFd) -> Answer<()> {
+    rustix::process::fchdir(root)?;
+    rustix::process::pivot_root(c".", c".")?;
+    unmount(c".", UnmountFlags::DETACH)?;
+    rustix::process::chdir(c"/")
+}
+
+fn copy(directory: impl AsFd, path: &CStr, is_recursive: bool) -> Answer<OwnedFd> {
+    let mut flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+    flags.set(OpenTreeFlags::AT_RECURSIVE, is_recursive);
+    open_tree(directory, path, flags)
+}
+
+fn attach(mount: &OwnedFd, directory: impl AsFd, path: &CStr) -> Answer<()> {
+    move_mount(mount, c"", directory, path, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
+}
+
+fn write_file(directory: &OwnedFd, path: &CStr, bytes: &[u8], mode: u32) -> Answer<()> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let file = openat(directory, path, flags, Mode::from_raw_mode(mode))?;
+    let mut left = bytes;
+    while !left.is_empty() {
+        let written = rustix::io::write(&file, left)?;
+        left = left.get(written..).unwrap_or_default();
+    }
+    Ok(())
+}

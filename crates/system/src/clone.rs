@@ -1,0 +1,124 @@
+//! New processes that go on with code of ours, in namespaces of their own, and the end of them.
+//!
+//! The child of a process with several threads has one: what another thread held at that moment, such as the lock of the
+//! allocator, is held for ever. So the body of a child **must not ask for memory**: all that it needs is made before.
+
+use rustix::io::{Errno, Result};
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::time::Duration;
+
+/// Which namespaces a process gets, as the kernel's bits.
+pub mod namespace {
+    pub const TIME: u64 = libc::CLONE_NEWTIME as u64;
+    pub const MOUNT: u64 = libc::CLONE_NEWNS as u64;
+    pub const CGROUP: u64 = libc::CLONE_NEWCGROUP as u64;
+    pub const UTS: u64 = libc::CLONE_NEWUTS as u64;
+    pub const IPC: u64 = libc::CLONE_NEWIPC as u64;
+    pub const USER: u64 = libc::CLONE_NEWUSER as u64;
+    pub const PID: u64 = libc::CLONE_NEWPID as u64;
+    pub const NETWORK: u64 = libc::CLONE_NEWNET as u64;
+}
+
+/// A process that was started here.
+#[derive(Debug)]
+pub struct Child {
+    pub pid: i32,
+    pub pidfd: OwnedFd,
+}
+
+/// How a process ended and what it and all that it waited for used.
+#[derive(Clone, Copy, Debug)]
+pub struct End {
+    pub status: i32,
+    pub user: Duration,
+    pub system: Duration,
+    /// Of the largest of them.
+    pub memory_bytes: u64,
+}
+
+/// Leaves the process, whatever happens: a child that unwound would go on as a second copy of its parent.
+struct Leave(i32);
+
+impl Drop for Leave {
+    fn drop(&mut self) {
+        // SAFETY: ends the process at once; nothing of it runs any more.
+        unsafe { libc::_exit(self.0) }
+    }
+}
+
+/// The exit code of a child whose code panicked.
+pub const PANICKED: i32 = 70;
+
+/// Starts a process in new namespaces that runs `body` and ends with what that returns.
+pub fn clone(namespaces: u64, body: impl FnOnce() -> i32) -> Result<Child> {
+    let mut pidfd: RawFd = -1;
+    let pid = clone3(namespaces | libc::CLONE_PIDFD as u64, &mut pidfd)?;
+    if pid == 0 {
+        let mut leave = Leave(PANICKED);
+        leave.0 = body();
+        drop(leave);
+    }
+    // SAFETY: the kernel has just made the descriptor, and nobody else knows it.
+    let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
+    Ok(Child { pid, pidfd })
+}
+
+/// Starts a process that runs `body`, and returns when it has become a program or has ended.
+pub fn clone_until_exec(body: impl FnOnce() -> i32) -> Result<i32> {
+    let pid = clone3(libc::CLONE_VFORK as u64, &mut -1)?;
+    if pid == 0 {
+        let mut leave = Leave(PANICKED);
+        leave.0 = body();
+        drop(leave);
+    }
+    Ok(pid)
+}
+
+fn clone3(flags: u64, pidfd: &mut RawFd) -> Result<i32> {
+    // SAFETY: plain data, for which zeroes are valid.
+    let mut arguments: libc::clone_args = unsafe { std::mem::zeroed() };
+    arguments.flags = flags;
+    arguments.exit_signal = libc::SIGCHLD as u64;
+    arguments.pidfd = std::ptr::from_mut(pidfd) as u64;
+    let size = size_of::<libc::clone_args>();
+    // SAFETY: without a new stack and without shared memory this is a fork: the child goes on here with a copy of all.
+    // The structure is whole, and the kernel writes the descriptor where it says, which lives.
+    let answer = unsafe { libc::syscall(libc::SYS_clone3, &raw const arguments, size) };
+    if answer < 0 { Err(last()) } else { Ok(answer as i32) }
+}
+
+/// Gives the calling process, or those that it starts (time), new namespaces.
+pub fn unshare(namespaces: u64) -> Result<()> {
+    // SAFETY: takes a number. Neither the file table nor memory is unshared, so that no owner of anything notices.
+    check(unsafe { libc::unshare(namespaces as libc::c_int) }.into())
+}
+
+/// Waits until a child has ended, or looks whether it has.
+pub fn wait(pid: i32, blocks: bool) -> Result<Option<End>> {
+    let mut status = 0;
+    let options = if blocks { libc::__WALL } else { libc::__WALL | libc::WNOHANG };
+    // SAFETY: plain data, for which zeroes are valid.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    loop {
+        // SAFETY: both places are ours and live.
+        let answer = unsafe { libc::wait4(pid, &mut status, options, &mut usage) };
+        match answer {
+            0 => return Ok(None),
+            -1 if last() == Errno::INTR => {}
+            -1 => return Err(last()),
+            _ => break,
+        }
+    }
+    let time =
+        |value: libc::timeval| Duration::from_secs(value.tv_sec as u64) + Duration::from_micros(value.tv_usec as u64);
+    let memory_bytes = (usage.ru_maxrss as u64) << 10;
+    Ok(Some(End { status, user: time(usage.ru_utime), system: time(usage.ru_stime), memory_bytes }))
+}
+
+pub(crate) fn last() -> Errno {
+    Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
+}
+
+pub(crate) fn check(answer: libc::c_long) -> Result<()> {
+    if answer == -1 { Err(last()) } else { Ok(()) }
+}
