@@ -30,7 +30,8 @@ impl Doctor {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         let backend = backend();
         let walls = backend.survey();
-        let is_whole = !walls.iter().any(|(_, strength)| matches!(strength, Strength::Missing(_)));
+        // Who says nothing has shown nothing.
+        let is_whole = !walls.is_empty() && !walls.iter().any(|(_, strength)| matches!(strength, Strength::Missing(_)));
         print(&if self.json { json_text(&backend, &walls, is_whole) } else { text(&backend, &walls, is_whole) })?;
         Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }

@@ -22,8 +22,8 @@ pub struct ViewOptions {
     pub write: Vec<Mapping>,
 
     /// Hand it a copy of a file; in its home unless INSIDE says where
-    #[arg(long, value_name = "FILE[:INSIDE]", value_parser = mapping(), help_heading = "View")]
-    file: Vec<Mapping>,
+    #[arg(long = "file", value_name = "FILE[:INSIDE]", value_parser = mapping(), help_heading = "View")]
+    handed_in: Vec<Mapping>,
 
     /// Where it starts; in the first directory of --write or --read, else its home
     #[arg(long, value_name = "INSIDE", help_heading = "View")]
@@ -105,11 +105,11 @@ impl ViewOptions {
     pub fn files(&self, limits: &Limits) -> anyhow::Result<Vec<FileIn>> {
         let room_bytes = limits.disk_bytes.unwrap_or(u64::MAX);
         let mut used_bytes = 0;
-        for mapping in &self.file {
+        for mapping in &self.handed_in {
             used_bytes += std::fs::metadata(&mapping.host).map_or(0, |details| details.len());
         }
         ensure!(used_bytes <= room_bytes, "the files that are handed in do not fit: --disk SIZE makes room");
-        self.file.iter().map(Mapping::file_in).collect()
+        self.handed_in.iter().map(Mapping::file_in).collect()
     }
 
     pub fn directory(&self, grants: &[Grant]) -> PathBuf {
