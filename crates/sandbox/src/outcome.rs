@@ -66,4 +66,8 @@ pub enum ChangeKind {
         replaces: bool,
     },
     Removed,
+    /// Something is there that cannot be told as bytes: a pipe, a socket, or more than may be written.
+    Unreadable {
+        why: String,
+    },
 }

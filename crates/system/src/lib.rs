@@ -2,6 +2,7 @@
 //! that are safe to call. Knows no objects and no formats of ours.
 //!
 //! - `clone`: processes in namespaces of their own; `program`: what they become; `mount`, `loopback`: what they see
+//! - `seccomp`, `calls`, `landlock`: what a process may still do when it has given up the rest
 //! - `descriptor`: what this process was started with and a child must not be
 //! - `disk`: a file as the log needs it, as a trait, so that tests can put a failing one in its place
 //! - `file`: what the standard library does not offer for files: write-back in pieces, locks with an owner
@@ -9,16 +10,19 @@
 //! - `output`: whether standard output was closed from the beginning
 //! - `fault`: a mapped file that is too short or broken ends the process with the file named
 
+pub mod calls;
 pub mod clone;
 pub mod descriptor;
 pub mod disk;
 mod error;
 pub mod fault;
 pub mod file;
+pub mod landlock;
 pub mod lmdb;
 pub mod loopback;
 pub mod mount;
 pub mod output;
 pub mod program;
+pub mod seccomp;
 
 pub use error::SystemError;

@@ -6,29 +6,40 @@
 use super::plan::Plan;
 use super::report::{Failure, LENGTH, Message, Step};
 use super::seal;
+use super::source::MOST_LAYERS;
 use super::view::{HOST_NAME, USER};
 use super::world;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags};
+use rustix::net::{RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use rustix::process::{Gid, Uid};
 use std::ffi::CStr;
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::io::IoSlice;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use system::clone::{self, namespace};
 use system::program;
 
 /// What the process inside is handed.
 pub struct Handed<'a> {
-    pub plan: &'a Plan,
+    pub plan: &'a Plan<'a>,
     pub socket: BorrowedFd<'a>,
+    /// What stays open, in rising order.
+    pub kept: &'a [RawFd],
     /// Standard input, output and error of the program.
     pub streams: [BorrowedFd<'a>; 3],
 }
 
 /// All of the process's life, to its exit code, which nobody looks at.
 pub fn live(handed: &Handed<'_>) -> i32 {
-    let mut inside = Inside { plan: handed.plan, socket: handed.socket, failed: 0 };
+    let mut inside = Inside {
+        plan: handed.plan,
+        socket: handed.socket,
+        failed: 0,
+        uppers: [const { None }; MOST_LAYERS],
+        upper_count: 0,
+    };
     let result = inside.prepare(handed).and_then(|()| inside.run());
     if let Err(failure) = result {
         inside.tell(Message::Failed(failure));
@@ -38,10 +49,13 @@ pub fn live(handed: &Handed<'_>) -> i32 {
 }
 
 pub struct Inside<'a> {
-    pub plan: &'a Plan,
+    pub plan: &'a Plan<'a>,
     socket: BorrowedFd<'a>,
     /// Steps that failed and may.
     failed: u32,
+    /// What layered grants are written to, for the one outside to look at.
+    uppers: [Option<OwnedFd>; MOST_LAYERS],
+    upper_count: usize,
 }
 
 /// Names the step that an error came from.
@@ -81,7 +95,7 @@ impl Inside<'_> {
         let socket = self.socket;
         let pid = clone::clone_until_exec(|| become_program(plan, socket));
         let pid = at(Step::Fork, 0, pid)?;
-        self.tell(Message::Started { failed: self.failed });
+        at(Step::Fork, 0, self.tell_started())?;
         self.watch(&children, pid);
         Ok(())
     }
@@ -103,6 +117,31 @@ impl Inside<'_> {
             let mut information = [0u8; 128];
             while rustix::io::read(children, &mut information).is_ok() {}
         }
+    }
+
+    /// Layers come in the order in which the plan has them.
+    pub fn keep_upper(&mut self, upper: OwnedFd) {
+        if let Some(place) = self.uppers.get_mut(self.upper_count) {
+            *place = Some(upper);
+            self.upper_count += 1;
+        }
+    }
+
+    /// Says that the program runs, and hands the layers out.
+    fn tell_started(&mut self) -> rustix::io::Result<()> {
+        let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_LAYERS))];
+        let mut control = SendAncillaryBuffer::new(&mut room);
+        let mut uppers = [self.socket; MOST_LAYERS];
+        for (place, upper) in uppers.iter_mut().zip(self.uppers.iter().flatten()) {
+            *place = upper.as_fd();
+        }
+        if self.upper_count > 0 {
+            control.push(SendAncillaryMessage::ScmRights(uppers.get(..self.upper_count).unwrap_or_default()));
+        }
+        let bytes = Message::Started { failed: self.failed }.encode();
+        sendmsg(self.socket, &[IoSlice::new(&bytes)], &mut control, SendFlags::NOSIGNAL)?;
+        self.uppers = [const { None }; MOST_LAYERS];
+        Ok(())
     }
 
     fn tell(&self, message: Message) {
@@ -130,7 +169,7 @@ fn take(handed: &Handed<'_>) -> rustix::io::Result<()> {
     rustix::stdio::dup2_stdin(input)?;
     rustix::stdio::dup2_stdout(output)?;
     rustix::stdio::dup2_stderr(error)?;
-    system::descriptor::close_all_but(&[handed.socket.as_raw_fd()])?;
+    system::descriptor::close_all_but(handed.kept)?;
     rustix::process::setsid()?;
     rustix::process::umask(Mode::from_raw_mode(0o022));
     Ok(())
@@ -150,7 +189,7 @@ fn become_user() -> rustix::io::Result<()> {
 }
 
 /// The last steps of ours in the process that becomes the program.
-fn become_program(plan: &Plan, socket: BorrowedFd<'_>) -> i32 {
+fn become_program(plan: &Plan<'_>, socket: BorrowedFd<'_>) -> i32 {
     const NOT_STARTED: i32 = 127;
     let failure = match make_ready() {
         Ok(()) => execute(plan),
@@ -166,7 +205,7 @@ fn make_ready() -> rustix::io::Result<()> {
 }
 
 /// Tries each place; what is there and may not be run says more than what is not there.
-fn execute(plan: &Plan) -> Errno {
+fn execute(plan: &Plan<'_>) -> Errno {
     let mut failure = Errno::NOENT;
     for candidate in &plan.candidates {
         let path: &CStr = candidate;

@@ -2,21 +2,30 @@
 //!
 //! - `plan`: an order made ready, before anything is started
 //! - `view`: the files that every run sees, as data
-//! - `inside`: the first process inside; `world` builds its files, `seal` gives everything up
+//! - `source`: what was granted and handed in, made ready outside
+//! - `inside`: the first process inside; `world` builds its files, `grant` puts in what was granted, `seal` gives
+//!   everything up
+//! - `fence`: what landlock leaves; `syscalls`: the calls that are left, as data, which `filter` compiles
 //! - `report`: what it tells the one outside
 //! - `ids`: who a run is on the host
 //! - `stream`: the pipes between
-//! - `supervise`: the one outside, from the start of a run to the last trace of it
+//! - `supervise`: the one outside, from the start of a run to the last trace of it; `change` reads what it wrote
 //!
 //! Nothing is ever mounted outside: all mounts are made in the run's own mount namespace and go with it.
 
+mod change;
+mod fence;
+mod filter;
+mod grant;
 mod ids;
 mod inside;
 mod plan;
 mod report;
 mod seal;
+mod source;
 mod stream;
 mod supervise;
+mod syscalls;
 mod view;
 mod world;
 

@@ -1,5 +1,9 @@
 //! An order made ready: all that the process inside needs, since that must not ask for memory.
 
+use super::fence::{self, Left};
+use super::filter;
+use super::ids::Ids;
+use super::source::{self, Granted, Written};
 use super::view::{self, Skeleton};
 use crate::error::SandboxError;
 use crate::limits::Limits;
@@ -11,14 +15,20 @@ use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use system::program::Words;
+use system::seccomp::Instruction;
 
-pub struct Plan {
+pub struct Plan<'a> {
     /// Where the program may be, in the order in which it is looked for.
     pub candidates: Vec<CString>,
     pub arguments: Words,
     pub environment: Words,
     pub directory: CString,
     pub skeleton: Skeleton,
+    /// Each with its place in the order.
+    pub grants: Vec<(usize, Granted)>,
+    pub files: Vec<Written<'a>>,
+    pub fence: Vec<Left>,
+    pub filter: Vec<Instruction>,
     /// Size and number of files of the file system in memory, as it wants them.
     pub memory_options: Vec<(CString, CString)>,
     pub rlimits: Vec<(Resource, Rlimit)>,
@@ -27,8 +37,8 @@ pub struct Plan {
     pub allows_weaker: bool,
 }
 
-impl Plan {
-    pub fn new(order: &Order) -> Result<Plan, SandboxError> {
+impl<'a> Plan<'a> {
+    pub fn new(order: &'a Order, ids: Ids) -> Result<Plan<'a>, SandboxError> {
         let Some(name) = order.program.first() else {
             return Err(SandboxError::NoProgram { program: "an empty command".into() });
         };
@@ -43,12 +53,19 @@ impl Plan {
             true => OsStr::new(view::HOME),
             false => order.directory.as_os_str(),
         };
+        let skeleton = Skeleton::of_host(&machine_id());
+        let grants = source::grants(&order.view.grants, ids)?;
+        let files = source::files(&order.view.files)?;
         Ok(Plan {
             candidates: candidates(name, &order.environment)?,
             arguments: Words::new(arguments),
             environment: Words::new(environment.collect::<Result<_, _>>()?),
             directory: word_of(directory)?,
-            skeleton: Skeleton::of_host(&machine_id()),
+            fence: fence::left(&skeleton, &grants, &files),
+            skeleton,
+            grants,
+            files,
+            filter: filter::compile(&[]),
             memory_options: memory_options(&order.limits)?,
             rlimits: rlimits(&order.limits),
             time_offsets: time_offsets(),

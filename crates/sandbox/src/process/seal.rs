@@ -1,6 +1,7 @@
 //! Gives up everything that is not needed any more, before anything foreign runs. The order matters: each step needs what
 //! a later one takes away.
 
+use super::fence;
 use super::inside::{Inside, at};
 use super::report::{Failure, Step};
 use rustix::process::DumpableBehavior;
@@ -11,7 +12,9 @@ pub fn close(inside: &mut Inside<'_>) -> Result<(), Failure> {
         at(Step::Rlimit, item, rustix::process::setrlimit(*resource, *limit))?;
     }
     inside.wall(Step::Capabilities, drop_capabilities())?;
-    inside.wall(Step::Privileges, give_up_privileges())
+    inside.wall(Step::Privileges, give_up_privileges())?;
+    inside.wall(Step::Landlock, fence::close(&inside.plan.fence))?;
+    inside.wall(Step::Seccomp, system::seccomp::install(&inside.plan.filter))
 }
 
 /// All of them, for this process and for whatever it starts.

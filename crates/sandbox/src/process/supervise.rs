@@ -1,9 +1,11 @@
 //! The one outside: starts the first process inside, moves streams, watches limits, and is back when all of the run is gone.
 
+use super::change;
 use super::ids::Ids;
 use super::inside::{self, Handed};
 use super::plan::Plan;
 use super::report::{self, Failure, LENGTH, Message, Step};
+use super::source::{MOST_LAYERS, Origin};
 use super::stream::{self, Kept};
 use crate::backend::{Running, Stop, Streams};
 use crate::error::SandboxError;
@@ -13,9 +15,14 @@ use crate::outcome::{Limit, Outcome, Usage, Verdict};
 use crate::wall::Lack;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, socketpair};
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, SocketFlags, SocketType, recvmsg,
+    socketpair,
+};
 use rustix::process::{Signal, pidfd_send_signal};
-use std::os::fd::{AsFd, OwnedFd};
+use std::io::{self, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -35,6 +42,8 @@ pub struct Run {
     limits: Limits,
     started: Instant,
     lacks: Vec<Lack>,
+    /// What layered grants are written to, each with its place in the order.
+    uppers: Vec<(usize, OwnedFd)>,
     is_stopped: Arc<AtomicBool>,
 }
 
@@ -70,18 +79,21 @@ impl Drop for Init {
 impl Run {
     pub fn start(order: &Order, streams: Streams) -> Result<Run, SandboxError> {
         let started = Instant::now();
-        let plan = Plan::new(order)?;
+        let ids = Ids::of_run();
+        let plan = Plan::new(order, ids)?;
         let (given, kept) = stream::make(streams, order.limits.output_bytes)?;
         let (socket, inner) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
             .map_err(SandboxError::system("make a socket; the limit of open files may be too low"))?;
-        let handed = Handed { plan: &plan, socket: inner.as_fd(), streams: given.all() };
+        let left_open = left_open(&plan, &inner);
+        let handed = Handed { plan: &plan, socket: inner.as_fd(), kept: &left_open, streams: given.all() };
         let Child { pid, pidfd } = clone::clone(NAMESPACES, || inside::live(&handed)).map_err(refused)?;
         let init = Init { pid, pidfd: Arc::new(pidfd), is_gone: false };
         drop((given, inner));
-        Ids::of_run(pid).map(pid)?;
+        ids.map(pid)?;
         // If it is gone, its last message says why.
         let _ = rustix::net::send(&socket, b"g", SendFlags::NOSIGNAL);
-        let failed = await_start(&socket, order)?;
+        let (failed, uppers) = await_start(&socket, order)?;
+        let layered = plan.grants.iter().filter(|(_, granted)| granted.layer.is_some()).map(|(index, _)| *index);
         Ok(Run {
             init,
             socket,
@@ -89,6 +101,7 @@ impl Run {
             limits: order.limits.clone(),
             started,
             lacks: report::steps(failed).filter_map(|step| lack(step, None)).collect(),
+            uppers: layered.zip(uppers).collect(),
             is_stopped: Arc::new(AtomicBool::new(false)),
         })
     }
@@ -176,7 +189,11 @@ impl Running for Run {
             memory_bytes: end.memory_bytes,
             output_bytes: self.streams.output_bytes,
         };
-        Ok(Outcome { verdict, usage, lacks: std::mem::take(&mut self.lacks), changes: Vec::new() })
+        let mut reader = change::Reader::new(self.limits.disk_bytes);
+        for (grant, upper) in &self.uppers {
+            reader.read(*grant, upper);
+        }
+        Ok(Outcome { verdict, usage, lacks: std::mem::take(&mut self.lacks), changes: reader.changes })
     }
 }
 
@@ -188,13 +205,34 @@ fn verdict_of(status: i32) -> Verdict {
     }
 }
 
-/// Waits until the program runs; which steps failed that may.
-fn await_start(socket: &OwnedFd, order: &Order) -> Result<u32, SandboxError> {
+/// What the process inside does not close, in rising order.
+fn left_open(plan: &Plan<'_>, socket: &OwnedFd) -> Vec<RawFd> {
+    let mounts = plan.grants.iter().filter_map(|(_, granted)| match &granted.from {
+        Origin::Mount(mount) => Some(mount.as_raw_fd()),
+        Origin::Path(_) => None,
+    });
+    let mut kept: Vec<RawFd> = mounts.chain([socket.as_raw_fd()]).collect();
+    kept.sort_unstable();
+    kept
+}
+
+/// Waits until the program runs; which steps failed that may, and the layers that it writes to.
+fn await_start(socket: &OwnedFd, order: &Order) -> Result<(u32, Vec<OwnedFd>), SandboxError> {
     let mut bytes = [0u8; LENGTH];
-    let (count, _) = rustix::net::recv(socket, &mut bytes, RecvFlags::empty())
+    let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_LAYERS))];
+    let mut control = RecvAncillaryBuffer::new(&mut room);
+    let received = recvmsg(socket, &mut [IoSliceMut::new(&mut bytes)], &mut control, RecvFlags::CMSG_CLOEXEC)
         .map_err(SandboxError::system("hear from the sandbox"))?;
+    let uppers = control
+        .drain()
+        .flat_map(|message| match message {
+            RecvAncillaryMessage::ScmRights(descriptors) => descriptors.collect(),
+            _ => Vec::new(),
+        })
+        .collect();
+    let count = received.bytes;
     match Message::decode(bytes.get(..count).unwrap_or_default()) {
-        Some(Message::Started { failed }) => Ok(failed),
+        Some(Message::Started { failed }) => Ok((failed, uppers)),
         Some(Message::Failed(failure)) => Err(error_of(failure, order)),
         _ => Err(SandboxError::System {
             action: "start the sandbox: its first process ended before it said why; try again",
@@ -207,6 +245,14 @@ fn error_of(failure: Failure, order: &Order) -> SandboxError {
     let program = || order.program.first().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     match (failure.step, failure.errno) {
         (Step::Execute, Errno::NOENT | Errno::NOTDIR) => SandboxError::NoProgram { program: program() },
+        (Step::Grant | Step::Layer, errno) if step_is_of_grant(failure, errno) => SandboxError::Grant {
+            path: order.view.grants.get(usize::from(failure.item)).map(|grant| grant.host.clone()).unwrap_or_default(),
+            why: grant_trouble(errno),
+        },
+        (Step::File, errno) => SandboxError::Grant {
+            path: order.view.files.get(usize::from(failure.item)).map(|file| file.inside.clone()).unwrap_or_default(),
+            why: grant_trouble(errno),
+        },
         (Step::Directory, errno) => SandboxError::Grant {
             path: order.directory.clone(),
             why: format!("it cannot start there: {}", std::io::Error::from(errno)),
@@ -215,6 +261,22 @@ fn error_of(failure: Failure, order: &Order) -> SandboxError {
             Some(lack) => SandboxError::TooWeak(vec![lack]),
             None => SandboxError::System { action: step.action(), source: errno.into() },
         },
+    }
+}
+
+/// Where the kernel knows no overlay that a user may mount it is a wall that is missing; all else is about the grant.
+fn step_is_of_grant(failure: Failure, errno: Errno) -> bool {
+    failure.step == Step::Grant || !matches!(errno, Errno::NODEV | Errno::PERM | Errno::OPNOTSUPP)
+}
+
+fn grant_trouble(errno: Errno) -> String {
+    match errno {
+        Errno::ROFS => "its place inside lies in a directory that is read-only there".into(),
+        Errno::EXIST => "there is something else at its place inside".into(),
+        Errno::NOENT | Errno::NOTDIR => "its place inside cannot be made: something else is there on the way".into(),
+        Errno::NOSPC => "it does not fit into what may be written; give more disk".into(),
+        Errno::INVAL => "another file system is mounted below it; grant that one by itself".into(),
+        errno => io::Error::from(errno).to_string(),
     }
 }
 

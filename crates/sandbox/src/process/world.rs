@@ -4,6 +4,7 @@
 //! shown read-only as `/`; the writable directories in it are shown once more, writable. No mount is ever made outside the
 //! mount namespace of the run.
 
+use super::grant::{self, View};
 use super::inside::{Inside, at};
 use super::report::{Failure, Step};
 use super::view::Shown;
@@ -48,6 +49,7 @@ pub fn build(inside: &mut Inside<'_>) -> Result<(), Failure> {
         at(Step::Devices, 0, show(&root, device, NO_SETUID | NO_PROGRAMS))?;
     }
     at(Step::Proc, 0, proc(&root))?;
+    grant::show_all(inside, &View { memory: &memory, place: &place, root: &root })?;
     at(Step::Pivot, 0, leave_host(&root))?;
     at(Step::Directory, 0, rustix::process::chdir(&plan.directory))
 }
@@ -108,7 +110,8 @@ fn leave_host(root: &OwnedFd) -> Answer<()> {
     rustix::process::chdir(c"/")
 }
 
-fn copy(directory: impl AsFd, path: &CStr, is_recursive: bool) -> Answer<OwnedFd> {
+/// A copy of what is mounted at a path, which hangs nowhere yet.
+pub fn copy(directory: impl AsFd, path: &CStr, is_recursive: bool) -> Answer<OwnedFd> {
     let mut flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
     flags.set(OpenTreeFlags::AT_RECURSIVE, is_recursive);
     open_tree(directory, path, flags)
@@ -118,12 +121,22 @@ fn attach(mount: &OwnedFd, directory: impl AsFd, path: &CStr) -> Answer<()> {
     move_mount(mount, c"", directory, path, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
 }
 
+/// Puts a mount over what a descriptor is of.
+pub fn attach_here(mount: &OwnedFd, target: &OwnedFd) -> Answer<()> {
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    move_mount(mount, c"", target, c"", flags)
+}
+
 fn write_file(directory: &OwnedFd, path: &CStr, bytes: &[u8], mode: u32) -> Answer<()> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let file = openat(directory, path, flags, Mode::from_raw_mode(mode))?;
+    write_all(&file, bytes)
+}
+
+pub fn write_all(file: &OwnedFd, bytes: &[u8]) -> Answer<()> {
     let mut left = bytes;
     while !left.is_empty() {
-        let written = rustix::io::write(&file, left)?;
+        let written = rustix::io::write(file, left)?;
         left = left.get(written..).unwrap_or_default();
     }
     Ok(())

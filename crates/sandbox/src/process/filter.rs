@@ -1,0 +1,132 @@
+//! Compiles the table of system calls to a program for the kernel: a balanced search for the call's number, since the kernel
+//! runs it for every number when it is installed and for every call that is not simply allowed.
+
+use super::syscalls::{Answer, CHECKED, Check, Checked, GROUPS};
+use system::seccomp::{self, Instruction};
+
+/// Numbers from `first` on, to where the next begins, are treated alike.
+#[derive(Clone, Copy)]
+struct Range {
+    first: u32,
+    leaf: Leaf,
+}
+
+#[derive(Clone, Copy)]
+enum Leaf {
+    Answer(u32),
+    Checked(&'static Checked),
+}
+
+impl Leaf {
+    fn is_like(self, other: Leaf) -> bool {
+        matches!((self, other), (Leaf::Answer(one), Leaf::Answer(two)) if one == two)
+    }
+}
+
+/// The filter. Calls in `notified` are told to a listener instead of being allowed.
+pub fn compile(notified: &[i64]) -> Vec<Instruction> {
+    let ranges = ranges(notified);
+    let mut filter = vec![
+        seccomp::load(seccomp::ARCHITECTURE),
+        seccomp::equal(seccomp::NATIVE, 1, 0),
+        seccomp::answer(seccomp::KILL),
+        seccomp::load(seccomp::NUMBER),
+    ];
+    filter.extend(search(&ranges));
+    filter
+}
+
+/// Other ways to call the kernel have numbers from here on: nobody who is honest uses them.
+const FOREIGN: u32 = 0x4000_0000;
+
+fn ranges(notified: &[i64]) -> Vec<Range> {
+    let mut leaves: Vec<(u32, Leaf)> = Vec::new();
+    for group in GROUPS {
+        let answer = match group.answer {
+            Answer::Allow => seccomp::ALLOW,
+            Answer::Refuse => seccomp::NOT_PERMITTED,
+            Answer::NoSuchCall => seccomp::NO_SUCH_CALL,
+        };
+        let calls = group.calls.iter().chain(group.old);
+        leaves.extend(calls.map(|call| (*call as u32, Leaf::Answer(answer))));
+    }
+    leaves.extend(CHECKED.iter().map(|checked| (checked.call as u32, Leaf::Checked(checked))));
+    leaves.retain(|(call, _)| !notified.contains(&i64::from(*call)));
+    leaves.extend(notified.iter().map(|call| (*call as u32, Leaf::Answer(seccomp::NOTIFY))));
+    leaves.sort_by_key(|(call, _)| *call);
+    let unknown = Leaf::Answer(seccomp::NO_SUCH_CALL);
+    let mut ranges = vec![Range { first: 0, leaf: unknown }];
+    for (call, leaf) in leaves {
+        append(&mut ranges, call, leaf);
+        append(&mut ranges, call + 1, unknown);
+    }
+    append(&mut ranges, FOREIGN, Leaf::Answer(seccomp::KILL));
+    ranges
+}
+
+/// A range that is empty goes, and one that is like the one before it is part of that.
+fn append(ranges: &mut Vec<Range>, first: u32, leaf: Leaf) {
+    if ranges.last().is_some_and(|last| last.first == first) {
+        ranges.pop();
+    }
+    if !ranges.last().is_some_and(|last| last.leaf.is_like(leaf)) {
+        ranges.push(Range { first, leaf });
+    }
+}
+
+/// Halves the ranges until one is left: as deep as their number has bits.
+fn search(ranges: &[Range]) -> Vec<Instruction> {
+    let middle = ranges.len() / 2;
+    let (lower, upper) = ranges.split_at(middle);
+    let (Some(pivot), false) = (upper.first(), lower.is_empty()) else {
+        return ranges.first().map_or_else(Vec::new, |range| decide(range.leaf));
+    };
+    let (below, above) = (search(lower), search(upper));
+    let mut code = match u8::try_from(below.len()) {
+        Ok(distance) => vec![seccomp::at_least(pivot.first, distance, 0)],
+        Err(_) => vec![seccomp::at_least(pivot.first, 0, 1), seccomp::skip(below.len() as u32)],
+    };
+    code.extend(below);
+    code.extend(above);
+    code
+}
+
+fn decide(leaf: Leaf) -> Vec<Instruction> {
+    let checked = match leaf {
+        Leaf::Answer(answer) => return vec![seccomp::answer(answer)],
+        Leaf::Checked(checked) => checked,
+    };
+    let mut code: Vec<Instruction> = checked
+        .checks
+        .iter()
+        .flat_map(|(index, check, otherwise)| checks(seccomp::load(seccomp::argument(*index)), check, *otherwise))
+        .collect();
+    code.push(seccomp::answer(seccomp::ALLOW));
+    code
+}
+
+/// Answers if the check fails, and goes on behind if it holds.
+fn checks(load: Instruction, check: &Check, otherwise: u32) -> Vec<Instruction> {
+    let mut code = vec![load];
+    match check {
+        Check::NoBit(bits) => code.push(seccomp::any_bit(*bits, 0, 1)),
+        Check::OneOf { bits, values } => {
+            code.push(seccomp::mask(*bits));
+            for (place, value) in values.iter().enumerate() {
+                code.push(seccomp::equal(*value, (values.len() - place) as u8, 0));
+            }
+        }
+        Check::NoneOf { bits, values } => {
+            code.push(seccomp::mask(*bits));
+            for (place, value) in values.iter().enumerate() {
+                let left = (values.len() - place - 1) as u8;
+                code.push(seccomp::equal(*value, left, u8::from(left == 0)));
+            }
+        }
+    }
+    code.push(seccomp::answer(otherwise));
+    code
+}
+
+#[cfg(test)]
+mod tests;

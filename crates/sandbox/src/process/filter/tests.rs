@@ -1,0 +1,95 @@
+//! The filter answers as the table says: run here by a small machine of our own, for every number.
+
+use super::*;
+use system::calls::{SYS_clone, SYS_connect, SYS_ioctl, SYS_mount, SYS_prctl, SYS_read, SYS_seccomp, SYS_socket};
+
+/// What the kernel would answer to a call.
+fn ask(filter: &[Instruction], architecture: u32, number: u32, arguments: [u32; 6]) -> u32 {
+    let mut accumulator = 0u32;
+    let mut place = 0usize;
+    loop {
+        let instruction = filter[place];
+        place += 1;
+        let jump = |is_true: bool| usize::from(if is_true { instruction.jt } else { instruction.jf });
+        match instruction.code {
+            0x20 => {
+                accumulator = match instruction.k {
+                    0 => number,
+                    4 => architecture,
+                    other => arguments[(other as usize - 16) / 8],
+                }
+            }
+            0x54 => accumulator &= instruction.k,
+            0x05 => place += instruction.k as usize,
+            0x35 => place += jump(accumulator >= instruction.k),
+            0x15 => place += jump(accumulator == instruction.k),
+            0x45 => place += jump(accumulator & instruction.k != 0),
+            0x06 => return instruction.k,
+            other => panic!("instruction {other:#x} is none of ours"),
+        }
+    }
+}
+
+fn ask_here(number: i64, arguments: [u32; 6]) -> u32 {
+    ask(&compile(&[]), seccomp::NATIVE, number as u32, arguments)
+}
+
+#[test]
+fn every_number_is_answered_as_the_table_says() {
+    let filter = compile(&[]);
+    assert!(filter.len() < seccomp::MOST_INSTRUCTIONS);
+    let checked: Vec<u32> = CHECKED.iter().map(|checked| checked.call as u32).collect();
+    for number in (0..700).filter(|number| !checked.contains(number)) {
+        let group = GROUPS.iter().find(|group| group.calls.iter().chain(group.old).any(|call| *call as u32 == number));
+        let expected = match group.map(|group| group.answer) {
+            Some(Answer::Allow) => seccomp::ALLOW,
+            Some(Answer::Refuse) => seccomp::NOT_PERMITTED,
+            Some(Answer::NoSuchCall) | None => seccomp::NO_SUCH_CALL,
+        };
+        assert_eq!(ask(&filter, seccomp::NATIVE, number, [0; 6]), expected, "call {number}");
+    }
+}
+
+#[test]
+fn no_call_stands_in_two_places() {
+    let mut calls: Vec<i64> = GROUPS.iter().flat_map(|group| group.calls.iter().chain(group.old)).copied().collect();
+    calls.extend(CHECKED.iter().map(|checked| checked.call));
+    let count = calls.len();
+    calls.sort_unstable();
+    calls.dedup();
+    assert_eq!(calls.len(), count);
+    assert!(GROUPS.iter().all(|group| !group.why.is_empty()) && CHECKED.iter().all(|checked| !checked.why.is_empty()));
+}
+
+#[test]
+fn other_processors_and_other_doors_end_the_program() {
+    let filter = compile(&[]);
+    assert_eq!(ask(&filter, 0x4000_0003, SYS_read as u32, [0; 6]), seccomp::KILL);
+    assert_eq!(ask(&filter, seccomp::NATIVE, FOREIGN | SYS_read as u32, [0; 6]), seccomp::KILL);
+    assert_eq!(ask(&filter, seccomp::NATIVE, u32::MAX, [0; 6]), seccomp::KILL);
+}
+
+#[test]
+fn arguments_are_looked_at() {
+    assert_eq!(ask_here(SYS_clone, [17, 0, 0, 0, 0, 0]), seccomp::ALLOW);
+    for bit in [0x2_0000, 0x200_0000, 0x400_0000, 0x800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000] {
+        assert_eq!(ask_here(SYS_clone, [bit | 17, 0, 0, 0, 0, 0]), seccomp::NOT_PERMITTED, "{bit:#x}");
+    }
+    assert_eq!(ask_here(SYS_ioctl, [0, 0x5401, 0, 0, 0, 0]), seccomp::ALLOW);
+    assert_eq!(ask_here(SYS_ioctl, [0, 0x5412, 0, 0, 0, 0]), seccomp::NOT_PERMITTED);
+    assert_eq!(ask_here(SYS_prctl, [15, 0, 0, 0, 0, 0]), seccomp::ALLOW);
+    assert_eq!(ask_here(SYS_prctl, [35, 0, 0, 0, 0, 0]), seccomp::NOT_PERMITTED);
+    assert_eq!(ask_here(SYS_socket, [10, 2 | 0x80000, 0, 0, 0, 0]), seccomp::ALLOW);
+    assert_eq!(ask_here(SYS_socket, [2, 3 | 0x80000, 0, 0, 0, 0]), seccomp::NOT_PERMITTED);
+    assert_eq!(ask_here(SYS_socket, [16, 2, 0, 0, 0, 0]), seccomp::NO_SUCH_FAMILY);
+    assert_eq!(ask_here(SYS_seccomp, [1, 8, 0, 0, 0, 0]), seccomp::NOT_PERMITTED);
+    assert_eq!(ask_here(SYS_seccomp, [1, 1, 0, 0, 0, 0]), seccomp::ALLOW);
+}
+
+#[test]
+fn calls_can_be_told_to_a_listener() {
+    let filter = compile(&[SYS_socket, SYS_connect]);
+    assert_eq!(ask(&filter, seccomp::NATIVE, SYS_connect as u32, [0; 6]), seccomp::NOTIFY);
+    assert_eq!(ask(&filter, seccomp::NATIVE, SYS_socket as u32, [2, 3, 0, 0, 0, 0]), seccomp::NOTIFY);
+    assert_eq!(ask(&filter, seccomp::NATIVE, SYS_mount as u32, [0; 6]), seccomp::NOT_PERMITTED);
+}
