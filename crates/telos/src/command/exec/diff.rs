@@ -42,7 +42,8 @@ pub fn diff(plan: &Plan<'_>, prefix: &Path) -> Vec<u8> {
         }
     }
     let mut patch = Vec::new();
-    for (path, (before, after)) in &sides {
+    // Directories that were removed have no side at all.
+    for (path, (before, after)) in sides.iter().filter(|(_, (before, after))| before.is_some() || after.is_some()) {
         one(&mut patch, &prefix.join(path), before.as_ref(), after.as_ref());
     }
     for (path, why) in &plan.refused {

@@ -231,6 +231,7 @@ fn described(order: &Order, change: &Changed) -> Value {
         ChangeKind::Link { target } => ("link", json!({ "target": shown(target) })),
         ChangeKind::Directory { mode, .. } => ("directory", json!({ "mode": format!("{mode:o}") })),
         ChangeKind::Removed => ("removed", json!({})),
+        ChangeKind::Unreadable { why } => ("unreadable", json!({ "why": why })),
     };
     fields["kind"] = json!(kind);
     for (name, value) in more.as_object().into_iter().flatten() {

@@ -32,7 +32,7 @@ pub struct Plan<'s> {
     pub snapshot: &'s Snapshot,
     pub steps: Vec<Step>,
     /// What is never applied, with the reason.
-    pub refused: Vec<(PathBuf, &'static str)>,
+    pub refused: Vec<(PathBuf, String)>,
 }
 
 impl Step {
@@ -48,9 +48,9 @@ impl<'s> Plan<'s> {
         let mut sorted: BTreeMap<PathBuf, ChangeKind> = BTreeMap::new();
         for change in changes {
             if !is_below(&change.path) {
-                plan.refused.push((change.path, "it does not lie below the directory"));
+                plan.refused.push((change.path, "it does not lie below the directory".into()));
             } else if sorted.insert(change.path.clone(), change.kind).is_some() {
-                plan.refused.push((change.path, "it is named twice"));
+                plan.refused.push((change.path, "it is named twice".into()));
             }
         }
         let mut gone = BTreeSet::new();
@@ -66,7 +66,7 @@ impl<'s> Plan<'s> {
         let before = self.snapshot.before(&path).filter(|_| !is_gone);
         let (was, old_mode) = (before.map(|print| print.kind), before.map(|print| print.mode & MODE_BITS));
         if was == Some(Kind::Other) {
-            self.refused.push((path, "it is neither a file nor a directory"));
+            self.refused.push((path, "it is neither a file nor a directory".into()));
             return;
         }
         match kind {
@@ -93,8 +93,9 @@ impl<'s> Plan<'s> {
                 }
                 self.steps.push(Step::MakeDirectory(path, mode));
             }
+            ChangeKind::Unreadable { why } => self.refused.push((path, why)),
             ChangeKind::Link { target } if !leads_below(&path, &target) => {
-                self.refused.push((path, "it is a link that leads out of the directory"));
+                self.refused.push((path, "it is a link that leads out of the directory".into()));
             }
             ChangeKind::Link { target } => self.add_leaf(path, was, Leaf::Link { target }, gone),
             ChangeKind::File { bytes, mode } => {
