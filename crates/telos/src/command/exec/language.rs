@@ -126,7 +126,7 @@ impl Language {
     /// Looks for it on this host.
     pub fn installed(&self) -> Option<Installed> {
         let mut installed = self.in_system().or_else(|| self.elsewhere())?;
-        let seen = self.see.iter().filter_map(|path| Some(expanded(path)?.canonicalize().ok()?));
+        let seen = self.see.iter().filter_map(|path| expanded(path)?.canonicalize().ok());
         installed.grants.extend(seen.filter(|path| !is_of_system(path)).map(readable));
         Some(installed)
     }
