@@ -4,7 +4,6 @@
 mod clients;
 mod commits;
 mod heap;
-
 mod living;
 mod lmdb_peer;
 mod made;
@@ -21,6 +20,10 @@ use made::Made;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use work::{argument, text_argument};
+
+/// As in telos itself; for peers in Rust too.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const GIGABYTE: u64 = 1_000_000_000;
 

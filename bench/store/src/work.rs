@@ -8,6 +8,10 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
+use thread_priority::unix::{
+    NormalThreadSchedulePolicy, ThreadSchedulePolicy, set_thread_priority_and_policy, thread_native_id,
+};
+use thread_priority::ThreadPriority;
 
 pub const KEYS: u64 = 20_000;
 pub const PUTS: usize = 4;
@@ -71,8 +75,9 @@ pub fn resident_bytes(pid: u32) -> (f64, f64) {
     (bytes("VmRSS:"), bytes("RssAnon:"))
 }
 
-/// Keeps one processor awake while it lives, at the lowest priority: when all are idle, a flush takes a tick of the kernel
-/// on virtual machines, whoever asks for it.
+/// Keeps one processor awake while it lives: when all are idle, a flush takes a tick of the kernel on virtual machines,
+/// whoever asks for it. It has the policy under which the kernel counts a processor as idle: whoever wakes up runs there at
+/// once. (The lowest priority of the usual policy takes a processor's share from contenders with many threads.)
 pub struct Awake {
     is_over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -83,7 +88,9 @@ impl Awake {
         let is_over = Arc::new(AtomicBool::new(false));
         let seen = is_over.clone();
         let spin = move || {
-            let _ = rustix::process::setpriority_process(None, 19);
+            let lowest = ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Idle);
+            // Where it may not be had, all contenders have less in the same way.
+            let _ = set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Min, lowest);
             while !seen.load(Ordering::Relaxed) {
                 std::hint::spin_loop();
             }
