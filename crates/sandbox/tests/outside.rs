@@ -2,10 +2,10 @@
 //! the world are addresses of that loopback. Needs root and `ip` of iproute2; without them it says so.
 
 use sandbox::network::bounds::Bounds;
-use sandbox::network::call::{Call, Calls, Fate};
+use sandbox::network::call::{Call, Fate};
+use sandbox::network::exchange::Exchange;
 use sandbox::network::outside::Outside;
 use sandbox::network::proxy::Proxy;
-use sandbox::network::relay::Budget;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::Command;
@@ -59,13 +59,12 @@ fn a_metadata_service_that_is_there_is_not_reached() {
         for service in services {
             assert_eq!(all_of(TcpStream::connect(service).unwrap()), SECRET, "{service} is there for whoever may");
         }
-        let bounds = Bounds::default();
         let allowed = vec![format!("{PUBLIC}:80").parse().unwrap()];
-        let outside = Arc::new(Outside::new(allowed, Duration::from_secs(10)));
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let (calls, budget) = (Arc::new(Calls::new(bounds.calls)), Arc::new(Budget::new(bounds.bytes)));
-        let _proxy = Proxy::start(listener, outside, Arc::clone(&calls), budget, bounds).unwrap();
+        let exchange = Exchange::new(Outside::new(allowed, Duration::from_secs(10)), Bounds::default());
+        let calls = Arc::clone(&exchange.calls);
+        let _proxy = Proxy::start(listener, exchange).unwrap();
         let ask = |host: &str| {
             let mut stream = TcpStream::connect(address).unwrap();
             write!(stream, "CONNECT {host}:80 HTTP/1.1\r\n\r\n").unwrap();

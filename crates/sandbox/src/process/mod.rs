@@ -8,7 +8,7 @@
 //! - `fence`: what landlock leaves; `syscalls`: the calls that are left, as data, which `filter` compiles
 //! - `report`: what it tells the one outside
 //! - `ids`: who a run is on the host
-//! - `stream`: the pipes between
+//! - `stream`: the pipes between; `network`: the way out of its own network, if there is one
 //! - `supervise`: the one outside, from the start of a run to the last trace of it; `change` reads what it wrote
 //!
 //! Nothing is ever mounted outside: all mounts are made in the run's own mount namespace and go with it.
@@ -19,6 +19,7 @@ mod filter;
 mod grant;
 mod ids;
 mod inside;
+mod network;
 mod plan;
 mod report;
 mod seal;

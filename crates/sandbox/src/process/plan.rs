@@ -3,6 +3,7 @@
 use super::fence::{self, Left};
 use super::filter;
 use super::ids::Ids;
+use super::network::{self, Wires};
 use super::source::{self, Granted, Written};
 use super::view::{self, Skeleton};
 use crate::error::SandboxError;
@@ -35,6 +36,7 @@ pub struct Plan<'a> {
     /// Makes the clocks that count from the start of the host begin anew.
     pub time_offsets: Vec<u8>,
     pub allows_weaker: bool,
+    pub wires: Option<Wires>,
 }
 
 impl<'a> Plan<'a> {
@@ -43,7 +45,8 @@ impl<'a> Plan<'a> {
             return Err(SandboxError::NoProgram { program: "an empty command".into() });
         };
         let arguments = order.program.iter().map(|word| word_of(word)).collect::<Result<_, _>>()?;
-        let environment = order.environment.iter().map(|(name, value)| {
+        let added = network::environment(order);
+        let environment = order.environment.iter().chain(&added).map(|(name, value)| {
             let mut word = name.clone();
             word.push("=");
             word.push(value);
@@ -70,6 +73,7 @@ impl<'a> Plan<'a> {
             rlimits: rlimits(&order.limits),
             time_offsets: time_offsets(),
             allows_weaker: order.allows_weaker,
+            wires: Wires::of(order)?,
         })
     }
 }

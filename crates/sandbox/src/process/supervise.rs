@@ -3,6 +3,7 @@
 use super::change;
 use super::ids::Ids;
 use super::inside::{self, Handed};
+use super::network::Services;
 use super::plan::Plan;
 use super::report::{self, Failure, LENGTH, Message, Step};
 use super::source::{MOST_LAYERS, Origin};
@@ -45,6 +46,7 @@ pub struct Run {
     /// What layered grants are written to, each with its place in the order.
     uppers: Vec<(usize, OwnedFd)>,
     is_stopped: Arc<AtomicBool>,
+    services: Option<Services>,
 }
 
 /// The first process inside. All of the run dies with it.
@@ -93,6 +95,7 @@ impl Run {
         // If it is gone, its last message says why.
         let _ = rustix::net::send(&socket, b"g", SendFlags::NOSIGNAL);
         let (failed, uppers) = await_start(&socket, order)?;
+        let services = plan.wires.as_ref().map(|wires| Services::start(order, wires)).transpose()?;
         let layered = plan.grants.iter().filter(|(_, granted)| granted.layer.is_some()).map(|(index, _)| *index);
         Ok(Run {
             init,
@@ -103,6 +106,7 @@ impl Run {
             lacks: report::steps(failed).filter_map(|step| lack(step, None)).collect(),
             uppers: layered.zip(uppers).collect(),
             is_stopped: Arc::new(AtomicBool::new(false)),
+            services,
         })
     }
 
@@ -193,7 +197,8 @@ impl Running for Run {
         for (grant, upper) in &self.uppers {
             reader.read(*grant, upper);
         }
-        Ok(Outcome { verdict, usage, lacks: std::mem::take(&mut self.lacks), changes: reader.changes })
+        let calls = self.services.take().map(Services::end).unwrap_or_default();
+        Ok(Outcome { verdict, usage, lacks: std::mem::take(&mut self.lacks), changes: reader.changes, calls })
     }
 }
 
@@ -211,7 +216,8 @@ fn left_open(plan: &Plan<'_>, socket: &OwnedFd) -> Vec<RawFd> {
         Origin::Mount(mount) => Some(mount.as_raw_fd()),
         Origin::Path(_) => None,
     });
-    let mut kept: Vec<RawFd> = mounts.chain([socket.as_raw_fd()]).collect();
+    let wires = plan.wires.as_ref().map(|wires| wires.inner.as_raw_fd());
+    let mut kept: Vec<RawFd> = mounts.chain(wires).chain([socket.as_raw_fd()]).collect();
     kept.sort_unstable();
     kept
 }
