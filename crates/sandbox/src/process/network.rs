@@ -70,6 +70,11 @@ impl Wires {
         Ok(Some(Wires { has_proxy, has_switchboard, inner, outer }))
     }
 
+    /// Lays nothing after all. The socket stays: its number is already known to be kept.
+    pub fn cut(&mut self) {
+        (self.has_proxy, self.has_switchboard) = (false, false);
+    }
+
     /// Inside, once there is a loopback.
     pub fn lay(&self) -> Result<(), Failure> {
         let lay = || {

@@ -89,7 +89,7 @@ impl<'a> Plan<'a> {
     pub fn do_without(&mut self, lacks: &[Lack]) {
         if lacks.iter().any(|lack| lack.wall == Wall::NetworkNamespace) {
             self.filter = filter::compile(&[SYS_socket]);
-            self.wires = None;
+            self.wires.iter_mut().for_each(Wires::cut);
         }
     }
 }
