@@ -2,6 +2,7 @@
 
 use crate::limits::Limits;
 use crate::network::Network;
+use crate::network::sockets::Sockets;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -16,6 +17,8 @@ pub struct Order {
     pub directory: PathBuf,
     pub view: View,
     pub network: Network,
+    /// What becomes of socket calls that do not go through the proxy.
+    pub sockets: Sockets,
     pub limits: Limits,
     /// Whoever gave the order typed that it may run behind fewer walls than all; the outcome says which were missing.
     pub allows_weaker: bool,

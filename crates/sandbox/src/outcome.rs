@@ -1,5 +1,6 @@
 //! How a run ended, what it used and what it changed.
 
+use crate::network::call::Kept;
 use crate::wall::Lack;
 use std::time::Duration;
 
@@ -11,6 +12,8 @@ pub struct Outcome {
     pub lacks: Vec<Lack>,
     /// What it wrote below grants that are layered.
     pub changes: Vec<Changed>,
+    /// Whom it called, or tried to.
+    pub calls: Kept,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]

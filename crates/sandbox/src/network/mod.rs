@@ -9,7 +9,8 @@
 //! - `proxy`: takes a run's connections; `http` and `socks` are what it speaks, `conversation` how it listens
 //! - `relay`: carries bytes both ways; `body` says where a request ends
 //! - `sockets`: what becomes of socket calls of programs that know no proxy
-//! - `call`: what is remembered of each attempt; `bounds`, `threads`: how much there can be of everything
+//! - `exchange`: what those who serve one run share; `call`: what is remembered of each attempt; `bounds`, `threads`: how
+//!   much there can be of everything
 
 pub mod address;
 mod body;
@@ -17,6 +18,7 @@ pub mod bounds;
 pub mod call;
 mod conversation;
 pub mod destination;
+pub mod exchange;
 mod http;
 pub mod outside;
 pub mod proxy;

@@ -3,12 +3,12 @@
 //! remembered as a call.
 
 use super::body::Passing;
-use super::bounds::Bounds;
-use super::call::{Call, Calls, Fate, Via};
+use super::call::{Call, Fate, Via};
 use super::conversation::Conversation;
 use super::destination::Host;
-use super::outside::{Outside, Reached, Refusal};
-use super::relay::{Budget, Relay};
+use super::exchange::Exchange;
+use super::outside::{Reached, Refusal};
+use super::relay::Relay;
 use super::threads::{Place, Threads};
 use super::{http, socks};
 use std::io::{self, Write};
@@ -22,10 +22,7 @@ pub struct Proxy {
 
 struct Shared {
     listener: TcpListener,
-    outside: Arc<Outside>,
-    calls: Arc<Calls>,
-    budget: Arc<Budget>,
-    bounds: Bounds,
+    exchange: Exchange,
     threads: Arc<Threads>,
 }
 
@@ -51,15 +48,9 @@ impl Opening {
 
 impl Proxy {
     /// Starts to take connections.
-    pub fn start(
-        listener: TcpListener,
-        outside: Arc<Outside>,
-        calls: Arc<Calls>,
-        budget: Arc<Budget>,
-        bounds: Bounds,
-    ) -> io::Result<Proxy> {
-        let threads = Threads::new(bounds.connections);
-        let shared = Arc::new(Shared { listener, outside, calls, budget, bounds, threads });
+    pub fn start(listener: TcpListener, exchange: Exchange) -> io::Result<Proxy> {
+        let threads = Threads::new(exchange.bounds.connections);
+        let shared = Arc::new(Shared { listener, exchange, threads });
         let accepting = Arc::clone(&shared);
         std::thread::Builder::new().name("proxy".into()).spawn(move || accepting.accept_all())?;
         Ok(Proxy { shared })
@@ -89,7 +80,7 @@ impl Shared {
 
     fn welcome(self: &Arc<Self>, stream: TcpStream) {
         let Some(place) = self.threads.place() else {
-            self.calls.add(Call::refused(Via::Proxy, "", "too many connections at once"));
+            self.exchange.calls.add(Call::refused(Via::Proxy, "", "too many connections at once"));
             // A client that does not read at once does without an answer.
             let _ = stream.set_nonblocking(true).and_then(|()| (&stream).write_all(http::BUSY));
             return;
@@ -100,13 +91,13 @@ impl Shared {
     }
 
     fn serve(&self, stream: &TcpStream, place: &Place) {
-        let mut conversation = Conversation::new(stream, self.bounds.greeting);
+        let mut conversation = Conversation::new(stream, self.exchange.bounds.greeting);
         match conversation.hear() {
             Ok(()) if conversation.heard[0] == socks::VERSION => self.serve_socks(conversation, place),
             Ok(()) => self.serve_http(conversation, place),
             // One that connects and says nothing wants nobody.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {}
-            Err(error) => self.calls.add(Call::refused(Via::Proxy, "", error)),
+            Err(error) => self.exchange.calls.add(Call::refused(Via::Proxy, "", error)),
         }
     }
 
@@ -114,7 +105,7 @@ impl Shared {
         let (host, port) = match socks::hear(&mut conversation) {
             Ok(asked) => asked,
             Err(unclear) => {
-                self.calls.add(Call::refused(Via::Socks, "", &unclear));
+                self.exchange.calls.add(Call::refused(Via::Socks, "", &unclear));
                 return conversation.leave(&unclear.answer());
             }
         };
@@ -132,7 +123,7 @@ impl Shared {
         let wish = match http::hear(&mut conversation) {
             Ok(wish) => wish,
             Err(unclear) => {
-                self.calls.add(Call::refused(Via::Http, "", &unclear));
+                self.exchange.calls.add(Call::refused(Via::Http, "", &unclear));
                 return conversation.leave(&http::unclear(&unclear));
             }
         };
@@ -150,8 +141,8 @@ impl Shared {
     }
 
     fn reach(&self, asked: &Asked) -> Result<Reached, Refusal> {
-        self.outside.reach(&asked.host, asked.port).inspect_err(|refusal| {
-            self.calls.add(Call::refused(asked.via, &format!("{}:{}", asked.host, asked.port), refusal));
+        self.exchange.outside.reach(&asked.host, asked.port).inspect_err(|refusal| {
+            self.exchange.calls.add(Call::refused(asked.via, &format!("{}:{}", asked.host, asked.port), refusal));
         })
     }
 
@@ -171,8 +162,8 @@ impl Shared {
                 inside: conversation.stream,
                 outside: &reached.stream,
                 passing: opening.passing,
-                budget: &self.budget,
-                idle: self.bounds.idle,
+                budget: &self.exchange.budget,
+                idle: self.exchange.bounds.idle,
                 observe: &mut |_, _| {},
             };
             // However it ended, the client notices, and what went over is in the call.
@@ -180,12 +171,12 @@ impl Shared {
             call.sent_bytes += traffic.sent_bytes;
             call.received_bytes += traffic.received_bytes;
         }
-        self.calls.add(call);
+        self.exchange.calls.add(call);
     }
 
     fn open(&self, conversation: &Conversation<'_>, reached: &Reached, opening: &Opening) -> io::Result<()> {
         conversation.say(&opening.to_inside)?;
-        reached.stream.set_write_timeout(Some(self.bounds.idle))?;
+        reached.stream.set_write_timeout(Some(self.exchange.bounds.idle))?;
         (&reached.stream).write_all(&opening.to_outside)
     }
 }

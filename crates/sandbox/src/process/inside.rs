@@ -3,6 +3,7 @@
 //!
 //! **It must not ask for memory**: it is a copy of a process that may have had other threads. All it needs is in the plan.
 
+use super::network::Wires;
 use super::plan::Plan;
 use super::report::{Failure, LENGTH, Message, Step};
 use super::seal;
@@ -96,6 +97,7 @@ impl Inside<'_> {
         self.wall(Step::Time, new_clocks(&self.plan.time_offsets))?;
         self.wall(Step::HostName, rustix::system::sethostname(HOST_NAME.as_bytes()))?;
         self.wall(Step::Loopback, system::loopback::raise())?;
+        self.plan.wires.as_ref().map_or(Ok(()), Wires::lay)?;
         at(Step::Go, 0, self.await_go())?;
         at(Step::Ids, 0, become_user())?;
         self.wall(Step::Cgroup, clone::unshare(namespace::CGROUP))?;

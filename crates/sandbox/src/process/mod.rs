@@ -8,7 +8,7 @@
 //! - `fence`: what landlock leaves; `syscalls`: the calls that are left, as data, which `filter` compiles
 //! - `report`: what it tells the one outside
 //! - `ids`: who a run is on the host
-//! - `stream`: the pipes between
+//! - `stream`: the pipes between; `network`: the way out of its own network, if there is one
 //! - `start`: how a run begins; `supervise`: the one outside, to the last trace of it; `change` reads what it wrote
 //! - `cgroup`, `meter`: what it uses; `survey`: what this host offers
 //!
@@ -22,6 +22,7 @@ mod grant;
 mod ids;
 mod inside;
 mod meter;
+mod network;
 mod plan;
 mod report;
 mod seal;

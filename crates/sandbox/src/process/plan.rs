@@ -3,6 +3,7 @@
 use super::fence::{self, Left};
 use super::filter;
 use super::ids::Ids;
+use super::network::{self, Wires};
 use super::source::{self, Granted, Written};
 use super::start::Purpose;
 use super::view::{self, Skeleton};
@@ -41,6 +42,7 @@ pub struct Plan<'a> {
     pub purpose: Purpose,
     /// There is no cgroup: the one outside counts, and needs what it counts by.
     pub is_counted: bool,
+    pub wires: Option<Wires>,
 }
 
 impl<'a> Plan<'a> {
@@ -49,7 +51,8 @@ impl<'a> Plan<'a> {
             return Err(SandboxError::NoProgram { program: "an empty command".into() });
         };
         let arguments = order.program.iter().map(|word| word_of(word)).collect::<Result<_, _>>()?;
-        let environment = order.environment.iter().map(|(name, value)| {
+        let added = network::environment(order);
+        let environment = order.environment.iter().chain(&added).map(|(name, value)| {
             let mut word = name.clone();
             word.push("=");
             word.push(value);
@@ -78,13 +81,15 @@ impl<'a> Plan<'a> {
             allows_weaker: order.allows_weaker,
             purpose,
             is_counted,
+            wires: Wires::of(order)?,
         })
     }
 
-    /// Without a network of its own it gets no sockets at all.
+    /// Without a network of its own it gets no sockets at all, and no way out: that would be one into the host's.
     pub fn do_without(&mut self, lacks: &[Lack]) {
         if lacks.iter().any(|lack| lack.wall == Wall::NetworkNamespace) {
             self.filter = filter::compile(&[SYS_socket]);
+            self.wires.iter_mut().for_each(Wires::cut);
         }
     }
 }

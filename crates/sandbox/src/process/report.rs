@@ -31,6 +31,7 @@ pub enum Step {
     Seccomp,
     Fork,
     Execute,
+    Network,
 }
 
 const STEPS: &[Step] = &[
@@ -58,6 +59,7 @@ const STEPS: &[Step] = &[
     Step::Seccomp,
     Step::Fork,
     Step::Execute,
+    Step::Network,
 ];
 
 impl Step {
@@ -87,6 +89,7 @@ impl Step {
             Step::Seccomp => "close the seccomp wall",
             Step::Fork => "start a process inside the sandbox",
             Step::Execute => "start the program inside the sandbox",
+            Step::Network => "make the way out of the sandbox's own network",
         }
     }
 

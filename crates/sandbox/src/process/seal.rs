@@ -14,6 +14,9 @@ pub fn close(inside: &mut Inside<'_>) -> Result<(), Failure> {
     inside.wall(Step::Capabilities, drop_capabilities())?;
     inside.wall(Step::Privileges, give_up_privileges())?;
     inside.wall(Step::Landlock, fence::close(&inside.plan.fence))?;
+    if let Some(wires) = &inside.plan.wires {
+        wires.listen()?;
+    }
     inside.wall(Step::Seccomp, system::seccomp::install(&inside.plan.filter))
 }
 

@@ -4,6 +4,7 @@ use super::cgroup::Cgroup;
 use super::ids::Ids;
 use super::inside::{self, HANDED_OUT, Handed};
 use super::meter::{Counted, Meter};
+use super::network::Services;
 use super::plan::Plan;
 use super::report::{self, Failure, LENGTH, Message, Step};
 use super::source::Origin;
@@ -74,6 +75,7 @@ pub fn begin(order: &Order, streams: Streams, purpose: Purpose) -> Result<Run, S
     lacks.extend(report::steps(failed).filter_map(|step| lack(step, None)));
     let mut handed_out = handed_out.into_iter();
     let meter = meter(cgroup, &mut handed_out)?;
+    let services = plan.wires.as_ref().map(|wires| Services::start(order, wires)).transpose()?;
     let layered = plan.grants.iter().filter(|(_, granted)| granted.access == Access::Layered).map(|(index, _)| *index);
     Ok(Run {
         init,
@@ -84,6 +86,7 @@ pub fn begin(order: &Order, streams: Streams, purpose: Purpose) -> Result<Run, S
         lacks,
         uppers: layered.zip(handed_out).collect(),
         is_stopped: Arc::new(AtomicBool::new(false)),
+        services,
         meter,
     })
 }
@@ -117,7 +120,8 @@ fn left_open(plan: &Plan<'_>, socket: &OwnedFd) -> Vec<RawFd> {
         Origin::Mount(mount) => Some(mount.as_raw_fd()),
         Origin::Path(_) => None,
     });
-    let mut kept: Vec<RawFd> = mounts.chain([socket.as_raw_fd()]).collect();
+    let wires = plan.wires.as_ref().map(|wires| wires.inner.as_raw_fd());
+    let mut kept: Vec<RawFd> = mounts.chain(wires).chain([socket.as_raw_fd()]).collect();
     kept.sort_unstable();
     kept
 }

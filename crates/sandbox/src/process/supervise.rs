@@ -2,6 +2,7 @@
 
 use super::change;
 use super::meter::{Meter, sockets_of};
+use super::network::Services;
 use super::report::{LENGTH, Message};
 use super::stream::Kept;
 use crate::backend::{Running, Stop};
@@ -32,6 +33,8 @@ pub struct Run {
     /// What layered grants are written to, each with its place in the order.
     pub uppers: Vec<(usize, OwnedFd)>,
     pub is_stopped: Arc<AtomicBool>,
+    /// Who serve its network; they end after it.
+    pub services: Option<Services>,
     /// Dropped last: a cgroup can be removed when nobody is in it.
     pub meter: Meter,
 }
@@ -185,7 +188,8 @@ impl Running for Run {
         for (grant, upper) in &self.uppers {
             reader.read(*grant, upper);
         }
-        Ok(Outcome { verdict, usage, lacks: std::mem::take(&mut self.lacks), changes: reader.changes })
+        let calls = self.services.take().map(Services::end).unwrap_or_default();
+        Ok(Outcome { verdict, usage, lacks: std::mem::take(&mut self.lacks), changes: reader.changes, calls })
     }
 }
 

@@ -102,6 +102,7 @@ impl Ground {
                 files: Vec::new(),
             },
             network: Network::None,
+            sockets: Default::default(),
             limits: Limits { time: Some(Duration::from_secs(15)), memory_bytes: Some(1 << 30), ..Limits::default() },
             allows_weaker: false,
         }

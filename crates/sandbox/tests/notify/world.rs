@@ -2,10 +2,10 @@
 //! process may, as root may, the thread has a network of its own, so that nothing could get out even by mistake.
 
 use sandbox::network::bounds::Bounds;
-use sandbox::network::call::{Call, Calls};
+use sandbox::network::call::Call;
+use sandbox::network::exchange::Exchange;
 use sandbox::network::outside::{Connector, Outside, Resolver};
-use sandbox::network::relay::Budget;
-use sandbox::network::sockets::{Sockets, Switchboard, World};
+use sandbox::network::sockets::{Sockets, Switchboard};
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
@@ -55,20 +55,12 @@ pub fn behind_filter<T: Send>(
     });
     let allowed = allowed.iter().map(|text| text.parse().unwrap()).collect();
     let outside = Outside::played(allowed, PATIENCE, Box::new(Nameless), Box::new(connector));
-    let bounds = Bounds::default();
-    let calls = Arc::new(Calls::new(bounds.calls));
-    let world = World {
-        sockets,
-        outside: Arc::new(outside),
-        calls: Arc::clone(&calls),
-        budget: Arc::new(Budget::new(bounds.bytes)),
-        bounds,
-    };
-    let result = run(world, work);
-    (result, calls.take().calls)
+    let exchange = Exchange::new(outside, Bounds::default());
+    let calls = Arc::clone(&exchange.calls);
+    (run(sockets, exchange, work), calls.take().calls)
 }
 
-fn run<T: Send>(world: World, work: impl FnOnce(&Inside) -> T + Send) -> T {
+fn run<T: Send>(sockets: Sockets, exchange: Exchange, work: impl FnOnce(&Inside) -> T + Send) -> T {
     std::thread::scope(|scope| {
         let (hand_over, handed_over) = channel();
         let (go, gone) = channel::<()>();
@@ -85,7 +77,7 @@ fn run<T: Send>(world: World, work: impl FnOnce(&Inside) -> T + Send) -> T {
             work(&inside)
         });
         let (listener, plug) = handed_over.recv().unwrap();
-        let switchboard = Switchboard::start(listener, plug, world).unwrap();
+        let switchboard = Switchboard::start(listener, plug, sockets, exchange).unwrap();
         go.send(()).unwrap();
         let result = target.join().unwrap();
         drop(switchboard);

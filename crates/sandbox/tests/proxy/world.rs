@@ -3,9 +3,9 @@
 
 use sandbox::network::bounds::Bounds;
 use sandbox::network::call::{Call, Calls};
+use sandbox::network::exchange::Exchange;
 use sandbox::network::outside::{Connector, Outside, Resolver};
 use sandbox::network::proxy::Proxy;
-use sandbox::network::relay::Budget;
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
@@ -44,9 +44,9 @@ impl World {
         let outside = Outside::played(allowed, PATIENCE, Box::new(Names(names)), Box::new(Services(services)));
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let calls = Arc::new(Calls::new(bounds.calls));
-        let budget = Arc::new(Budget::new(bounds.bytes));
-        let proxy = Proxy::start(listener, Arc::new(outside), Arc::clone(&calls), budget, bounds).unwrap();
+        let exchange = Exchange::new(outside, bounds);
+        let calls = Arc::clone(&exchange.calls);
+        let proxy = Proxy::start(listener, exchange).unwrap();
         Client { proxy, address, calls }
     }
 }

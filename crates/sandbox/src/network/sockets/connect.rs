@@ -91,7 +91,7 @@ impl Shared {
 
     /// Remembers that a call was refused for that, and says with which error.
     fn refuse(&self, asked: &Asked, errno: Errno, why: impl ToString) -> Errno {
-        self.calls.add(Call::refused(asked.via, &asked.to_string(), why));
+        self.exchange.calls.add(Call::refused(asked.via, &asked.to_string(), why));
         errno
     }
 
@@ -104,7 +104,7 @@ impl Shared {
         match &self.policy {
             Policy::Blocked => Err(self.refuse(asked, Errno::ACCESS, "socket calls to the outside are blocked")),
             Policy::Redirected(_) => {
-                let reached = self.outside.reach(&asked.host, asked.port);
+                let reached = self.exchange.outside.reach(&asked.host, asked.port);
                 reached.map(Other::Outside).map_err(|refusal| self.refuse(asked, errno_of(&refusal), refusal))
             }
             Policy::Recorded(player) => {
@@ -121,7 +121,7 @@ impl Shared {
         let Connected { joined, asked, other } = connected;
         // Without a descriptor left for that, it ends with its thread.
         let held = place.hold(&joined.stream).is_ok();
-        self.calls.add(match other {
+        self.exchange.calls.add(match other {
             Other::Outside(reached) if held => self.carry_outside(&asked, &joined.stream, &reached, place),
             Other::Recorded(turns) if held => self.replay(&asked, &joined.stream, &turns),
             _ => Call::refused(asked.via, &asked.to_string(), "there is no descriptor left for it"),
@@ -139,8 +139,8 @@ impl Shared {
             inside,
             outside: &reached.stream,
             passing: Passing::Everything,
-            budget: &self.budget,
-            idle: self.bounds.idle,
+            budget: &self.exchange.budget,
+            idle: self.exchange.bounds.idle,
             observe: &mut |direction, bytes| {
                 if let Some((recorder, conversation)) = kept {
                     recorder.keep(conversation, direction, bytes);
@@ -153,9 +153,10 @@ impl Shared {
     }
 
     fn replay(&self, asked: &Asked, inside: &TcpStream, turns: &[Turn]) -> Call {
-        let set = inside.set_read_timeout(Some(self.bounds.idle));
-        let played =
-            set.and_then(|()| inside.set_write_timeout(Some(self.bounds.idle))).and_then(|()| play(turns, inside));
+        let set = inside.set_read_timeout(Some(self.exchange.bounds.idle));
+        let played = set
+            .and_then(|()| inside.set_write_timeout(Some(self.exchange.bounds.idle)))
+            .and_then(|()| play(turns, inside));
         let fate = match played {
             Ok(()) => Fate::Replayed,
             Err(error) => Fate::Refused { why: format!("the recording was not played to its end: {error}") },

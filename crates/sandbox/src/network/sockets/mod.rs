@@ -24,7 +24,7 @@ mod switchboard;
 mod unix;
 
 pub use recording::{BadRecording, Recorder, Recording, Turn};
-pub use switchboard::{Switchboard, World};
+pub use switchboard::Switchboard;
 
 use std::sync::Arc;
 

@@ -5,10 +5,7 @@ use super::caller::Caller;
 use super::connect::Connected;
 use super::plug::Plug;
 use super::recording::{Player, Recorder};
-use crate::network::bounds::Bounds;
-use crate::network::call::Calls;
-use crate::network::outside::Outside;
-use crate::network::relay::Budget;
+use crate::network::exchange::Exchange;
 use crate::network::threads::{Place, Threads};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, Result};
@@ -18,15 +15,6 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use system::notify::{self, Listener, Notification};
-
-/// All that calls are answered with.
-pub struct World {
-    pub sockets: Sockets,
-    pub outside: Arc<Outside>,
-    pub calls: Arc<Calls>,
-    pub budget: Arc<Budget>,
-    pub bounds: Bounds,
-}
 
 /// Answers the calls of a run until it is dropped.
 pub struct Switchboard {
@@ -40,10 +28,7 @@ pub struct Shared {
     listener: Listener,
     pub plug: Plug,
     pub policy: Policy,
-    pub outside: Arc<Outside>,
-    pub calls: Arc<Calls>,
-    pub budget: Arc<Budget>,
-    pub bounds: Bounds,
+    pub exchange: Exchange,
     threads: Arc<Threads>,
 }
 
@@ -63,21 +48,23 @@ pub enum Decision {
 
 impl Switchboard {
     /// Begins to answer what the filter hands over. `plug` listens on the loopback of the run's own network.
-    pub fn start(listener: Listener, plug: TcpListener, world: World) -> io::Result<Switchboard> {
+    pub fn start(
+        listener: Listener,
+        plug: TcpListener,
+        sockets: Sockets,
+        exchange: Exchange,
+    ) -> io::Result<Switchboard> {
         let (wake, woken) = UnixStream::pair()?;
-        let threads = Threads::new(world.bounds.connections);
+        let threads = Threads::new(exchange.bounds.connections);
         let shared = Arc::new(Shared {
             listener,
             plug: Plug::new(plug)?,
-            policy: match world.sockets {
+            policy: match sockets {
                 Sockets::Alone | Sockets::Blocked => Policy::Blocked,
                 Sockets::Redirected(recorder) => Policy::Redirected(recorder),
                 Sockets::Recorded(recording) => Policy::Recorded(Player::new(recording)),
             },
-            outside: world.outside,
-            calls: world.calls,
-            budget: world.budget,
-            bounds: world.bounds,
+            exchange,
             threads: Arc::clone(&threads),
         });
         let receive = move || shared.receive_all(&woken);
