@@ -11,6 +11,8 @@ pub enum Wall {
     UtsNamespace,
     CgroupNamespace,
     TimeNamespace,
+    /// A /proc that shows only what runs inside.
+    OwnProc,
     /// Writes go to memory: the kernel's overlay.
     Overlay,
     Capabilities,
