@@ -10,12 +10,13 @@
 
 use crate::heap::Heap;
 use crate::object::{Data, INLINE_SLOTS, Kind, Object, flag};
-use crate::sequence::Sequence;
+use crate::sequence::{Encoding, ItemType, Sequence};
 use crate::shape::ShapeId;
 use crate::symbol;
 use crate::value::{Handle, Symbol, Value};
 use elsa::FrozenIndexMap;
 use rustc_hash::FxBuildHasher;
+use smallvec::SmallVec;
 use std::cell::{Cell, RefCell};
 use thin_vec::ThinVec;
 
@@ -37,10 +38,16 @@ pub trait Loader {
 pub struct Loaded {
     pub kind: Kind,
     pub is_activatable: bool,
-    pub protos: Vec<Handle>,
-    pub slots: Vec<(Symbol, Value)>,
+    pub protos: SmallVec<[Handle; 2]>,
+    /// Of the slots, in their order; no two are the same.
+    pub names: SmallVec<[Symbol; INLINE_SLOTS]>,
+    /// As many as there are names.
+    pub values: SmallVec<[Value; INLINE_SLOTS]>,
     pub data: Data,
 }
+
+/// The room for so many late objects is kept for those that come next; clearing more would take longer than making it.
+pub(crate) const LATE_ROOM: usize = 64;
 
 /// What came in since the heap was last borrowed for writing.
 #[derive(Default)]
@@ -94,14 +101,32 @@ impl Heap {
     pub fn late_symbol(&self, sequence: Sequence) -> Symbol {
         let sequence = symbol::normal(sequence);
         let hash = symbol::hash_of(sequence.as_bytes());
-        let late = |symbol| match self.late.objects.get(&symbol).map(Object::data) {
-            Some(Data::Sequence(sequence)) => &**sequence,
+        match self.find_late_or_settled(hash, |other| symbol::is_same(other, &sequence)) {
+            Some(symbol) => symbol,
+            None => self.add_late_symbol(hash, sequence),
+        }
+    }
+
+    /// The same for text in ASCII, of which nothing is copied if it is there.
+    pub fn late_ascii_symbol(&self, text: &[u8]) -> Symbol {
+        debug_assert!(text.is_ascii());
+        let hash = symbol::hash_of(text);
+        match self.find_late_or_settled(hash, |other| symbol::is_ascii_text(other, text)) {
+            Some(symbol) => symbol,
+            None => self.add_late_symbol(hash, Sequence::from_parts(ItemType::Uint8, Encoding::Ascii, text)),
+        }
+    }
+
+    fn find_late_or_settled(&self, hash: u32, is_same: impl Fn(&Sequence) -> bool) -> Option<Symbol> {
+        let is_late_same = |symbol| match self.late.objects.get(&symbol).map(Object::data) {
+            Some(Data::Sequence(sequence)) => is_same(sequence),
             _ => unreachable!("a late symbol is a late object"),
         };
-        let known = self.known_symbol(hash, &sequence);
-        if let Some(symbol) = known.or_else(|| self.late.symbols.borrow().find(hash, &sequence, late)) {
-            return symbol;
-        }
+        let known = self.known_symbol(hash, &is_same);
+        known.or_else(|| self.late.symbols.borrow().find(hash, is_late_same))
+    }
+
+    fn add_late_symbol(&self, hash: u32, sequence: Sequence) -> Symbol {
         let symbol = self.mint();
         let mut object = Object::hollow(self.symbol_shape().unwrap_or(self.hollow.shape));
         (object.kind, object.flags) = (Kind::Sequence, flag::SYMBOL);
@@ -138,18 +163,34 @@ impl Heap {
     #[inline]
     pub fn fill(&mut self, handle: Handle) {
         if self.resident(handle).kind == Kind::Hollow {
-            self.object(handle);
-            self.settle();
+            self.fill_hollow(handle);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn fill_hollow(&mut self, handle: Handle) {
+        if self.late.objects.get(&handle).is_some() {
+            return self.settle_late();
+        }
+        // It need not lie aside: what it brought along does, and settles first.
+        let object = self.load(handle);
+        self.settle_minted();
+        self.settle_object(handle, object);
+        self.shapes.clear_late();
     }
 
     /// A hollow object, filled.
     #[cold]
     #[inline(never)]
     pub(crate) fn absent(&self, handle: Handle) -> &Object {
-        if let Some(object) = self.late.objects.get(&handle) {
-            return object;
+        match self.late.objects.get(&handle) {
+            Some(object) => object,
+            None => self.late.objects.insert(handle, Box::new(self.load(handle))),
         }
+    }
+
+    fn load(&self, handle: Handle) -> Object {
         let loaded = match &self.late.loader {
             Some(loader) => loader.load(handle, self),
             None => Err(format!("object {handle:?} is in no store")),
@@ -159,19 +200,18 @@ impl Heap {
             self.late.failed.borrow_mut().push(handle);
             Loaded::default()
         });
-        self.late.objects.insert(handle, Box::new(self.build(loaded)))
+        self.build(loaded)
     }
 
     fn build(&self, loaded: Loaded) -> Object {
-        let (names, values): (Vec<Symbol>, Vec<Value>) = loaded.slots.into_iter().unzip();
-        let shape = match self.shapes.known(&loaded.protos, &names) {
+        let shape = match self.shapes.known(&loaded.protos, &loaded.names) {
             Some(shape) => shape,
-            None => self.shapes.add_late(loaded.protos, &names),
+            None => self.shapes.add_late(loaded.protos.to_vec(), &loaded.names),
         };
         let mut object = Object::hollow(shape);
         (object.kind, object.data) = (loaded.kind, loaded.data);
         object.flags = if loaded.is_activatable { flag::ACTIVATABLE } else { 0 };
-        values.into_iter().enumerate().for_each(|(index, value)| object.push_slot(index, value));
+        loaded.values.iter().enumerate().for_each(|(index, &value)| object.push_slot(index, value));
         object
     }
 
@@ -187,26 +227,34 @@ impl Heap {
     #[cold]
     #[inline(never)]
     fn settle_late(&mut self) {
+        self.settle_minted();
+        self.shapes.clear_late();
+    }
+
+    /// All but the late shapes, which somebody may still need.
+    fn settle_minted(&mut self) {
         for _ in 0..self.late.minted.take() {
             let hollow = Object::hollow(self.hollow.shape);
             self.charge_loaded(hollow.logical_bytes());
             self.objects.push(hollow);
         }
-        self.late.symbols.get_mut().clear();
-        for (handle, object) in std::mem::take(&mut self.late.objects).into_map() {
-            let mut object = *object;
-            object.shape = self.shapes.settled(object.shape);
-            for &proto in &self.shapes.get(object.shape).protos {
-                self.cloned.insert(proto);
+        if !self.late.objects.is_empty() {
+            let mut late = std::mem::take(&mut self.late.objects).into_map();
+            late.drain(..).for_each(|(handle, object)| self.settle_object(handle, *object));
+            if late.capacity() <= LATE_ROOM {
+                self.late.objects = late.into();
             }
-            self.charge_loaded(object.logical_bytes() - size_of::<Object>());
-            let is_symbol = object.has(flag::SYMBOL);
-            self.objects[handle.0 as usize] = object;
-            if is_symbol {
-                self.enter_symbol(handle);
-            }
+            self.symbols.take_in(self.late.symbols.get_mut());
         }
-        self.shapes.clear_late();
+    }
+
+    fn settle_object(&mut self, handle: Handle, mut object: Object) {
+        object.shape = self.shapes.settled(object.shape);
+        for &proto in &self.shapes.get(object.shape).protos {
+            self.cloned.insert(proto);
+        }
+        self.charge_loaded(object.logical_bytes() - size_of::<Object>());
+        self.objects[handle.0 as usize] = object;
     }
 
     fn charge_loaded(&mut self, bytes: usize) {

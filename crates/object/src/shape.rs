@@ -127,7 +127,9 @@ impl Shapes {
     }
 
     pub(crate) fn clear_late(&mut self) {
-        self.late = FrozenIndexMap::default();
+        if !self.late.is_empty() {
+            self.late = FrozenIndexMap::default();
+        }
     }
 
     /// A shape that no object has that anybody could look into.

@@ -25,12 +25,12 @@ impl Loader for Shelf {
     fn load(&self, handle: Handle, heap: &Heap) -> Result<Loaded, String> {
         let shelf = self.0.borrow();
         let Kept { model, names } = shelf.get(&handle).ok_or("it was never taken out")?;
-        let values = model.slots.iter().map(|&(_, value)| value);
         Ok(Loaded {
             kind: model.kind,
             is_activatable: model.is_activatable,
-            protos: model.protos.clone(),
-            slots: names.iter().map(|name| heap.late_symbol(name.clone())).zip(values).collect(),
+            protos: model.protos.iter().copied().collect(),
+            names: names.iter().map(|name| heap.late_symbol(name.clone())).collect(),
+            values: model.slots.iter().map(|&(_, value)| value).collect(),
             data: data(&model.data, model.kind),
         })
     }
