@@ -282,7 +282,7 @@ fn woken(store: &Arc<Store>, io: &Rc<Io>, machine: Vm) -> Result<(Vm, Rc<Identit
         identities.bind(handle, constant);
         heap.hollow_out(handle);
     }
-    let root = identities.handle_or_mint(root_id, &heap);
+    let root = identities.handle_or_mint(root_id, &mut heap);
     let mut vm = machine.onto(heap, root).ok_or(ImageError::Unborn)?;
     check_loads(&mut vm)?;
     Ok((vm, identities))

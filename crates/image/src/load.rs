@@ -6,7 +6,7 @@ use crate::form::{Flags, symbol_of_text};
 use crate::identity::Identities;
 use object::change::{BodyOf, CreationOf, DatumOf, ObjectId, RunOf};
 use object::sequence::Sequence;
-use object::{Data, Handle, Heap, Kind, Loaded, Loader, Symbol, Value};
+use object::{Data, Handle, Kind, Loaded, Loader, Nest, Symbol, Value};
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
 use store::Found;
@@ -24,9 +24,9 @@ pub struct StoreLoader<R, L> {
 }
 
 impl<R: Records, L: Language> Loader for StoreLoader<R, L> {
-    fn load(&self, handle: Handle, heap: &Heap) -> Result<Loaded, String> {
+    fn load(&self, handle: Handle, nest: &mut dyn Nest) -> Result<Loaded, String> {
         let id = self.identities.id(handle).ok_or_else(|| format!("object {handle:?} has no id"))?;
-        let filling = Filling { heap, identities: &self.identities, language: &self.language };
+        let mut filling = Filling { nest, identities: &self.identities, language: &self.language };
         let loaded = self.records.look_at(id, |found| match found {
             Found::Stored(creation) => filling.object(&creation),
             Found::Changed(creation) => filling.object(&creation),
@@ -46,7 +46,7 @@ impl<R: Records, L: Language> Loader for StoreLoader<R, L> {
 
 /// What one record is made into.
 struct Filling<'f> {
-    heap: &'f Heap,
+    nest: &'f mut dyn Nest,
     identities: &'f Identities,
     language: &'f dyn Language,
 }
@@ -57,7 +57,7 @@ trait Letters: Ord + AsRef<[u8]> {}
 impl<T: Ord + AsRef<[u8]>> Letters for T {}
 
 impl Filling<'_> {
-    fn object<T: Letters>(&self, creation: &CreationOf<T>) -> Result<Loaded, String> {
+    fn object<T: Letters>(&mut self, creation: &CreationOf<T>) -> Result<Loaded, String> {
         let flags = Flags::from_number(creation.flags).ok_or("its kind is none that exists")?;
         let mut loaded = Loaded { kind: flags.kind, is_activatable: flags.is_activatable, ..Loaded::default() };
         for (name, value) in &creation.slots {
@@ -68,22 +68,22 @@ impl Filling<'_> {
             return Err("it has two slots of one name".into());
         }
         loaded.data = self.data(flags, &creation.body)?;
-        self.language.check(self.heap, flags.kind, &loaded.data)?;
+        self.language.check(self.nest.heap(), flags.kind, &loaded.data)?;
         loaded.protos.extend(creation.protos.iter().map(|&proto| self.handle(proto)));
         Ok(loaded)
     }
 
-    fn handle(&self, id: ObjectId) -> Handle {
-        self.identities.handle_or_mint(id, self.heap)
+    fn handle(&mut self, id: ObjectId) -> Handle {
+        self.identities.handle_or_mint(id, self.nest)
     }
 
-    fn symbol(&self, text: &impl Letters) -> Result<Symbol, String> {
+    fn symbol(&mut self, text: &impl Letters) -> Result<Symbol, String> {
         let text = text.as_ref();
-        symbol_of_text(self.heap, text).ok_or_else(|| format!("{:?} is no text", String::from_utf8_lossy(text)))
+        symbol_of_text(self.nest, text).ok_or_else(|| format!("{:?} is no text", String::from_utf8_lossy(text)))
     }
 
     /// What stands in a slot, an item or an entry.
-    fn value<T: Letters>(&self, datum: &DatumOf<T>) -> Result<Value, String> {
+    fn value<T: Letters>(&mut self, datum: &DatumOf<T>) -> Result<Value, String> {
         match self.field(datum)? {
             value if value.is_absent() => Err("it holds nothing where a value must be".into()),
             value => Ok(value),
@@ -91,7 +91,7 @@ impl Filling<'_> {
     }
 
     /// What stands in a field of a record, some of which may be empty.
-    fn field<T: Letters>(&self, datum: &DatumOf<T>) -> Result<Value, String> {
+    fn field<T: Letters>(&mut self, datum: &DatumOf<T>) -> Result<Value, String> {
         Ok(match datum {
             DatumOf::Absent => Value::ABSENT,
             DatumOf::Nil => Value::NIL,
@@ -103,11 +103,11 @@ impl Filling<'_> {
         })
     }
 
-    fn values<C: FromIterator<Value>, T: Letters>(&self, data: &[DatumOf<T>]) -> Result<C, String> {
+    fn values<C: FromIterator<Value>, T: Letters>(&mut self, data: &[DatumOf<T>]) -> Result<C, String> {
         data.iter().map(|datum| self.value(datum)).collect()
     }
 
-    fn data<T: Letters>(&self, flags: Flags, body: &BodyOf<T>) -> Result<Data, String> {
+    fn data<T: Letters>(&mut self, flags: Flags, body: &BodyOf<T>) -> Result<Data, String> {
         let kind = flags.kind;
         let mismatch = || format!("its content is not that of a {kind:?}");
         Ok(match (kind, body) {
@@ -143,7 +143,7 @@ impl Filling<'_> {
     }
 
     fn map<'d, T: Letters + 'd>(
-        &self,
+        &mut self,
         entries: impl Iterator<Item = (&'d DatumOf<T>, &'d DatumOf<T>)>,
     ) -> Result<Data, String> {
         let entries = entries.map(|(key, value)| match key {

@@ -9,8 +9,9 @@
 //! `Heap::failure` before believing its result.
 
 use crate::heap::Heap;
+use crate::nest::{Aside, Nest};
 use crate::object::{Data, INLINE_SLOTS, Kind, Object, flag};
-use crate::sequence::{Encoding, ItemType, Sequence};
+use crate::sequence::Sequence;
 use crate::shape::ShapeId;
 use crate::symbol;
 use crate::value::{Handle, Symbol, Value};
@@ -22,9 +23,8 @@ use thin_vec::ThinVec;
 
 /// Whatever keeps objects that are not in memory.
 pub trait Loader {
-    /// What a hollow object is. Objects that it refers to may be hollow (`Heap::mint`), its texts are symbols
-    /// (`Heap::late_symbol`).
-    fn load(&self, handle: Handle, heap: &Heap) -> Result<Loaded, String>;
+    /// What a hollow object is. Objects that it refers to may be hollow, its texts are symbols: both are in the nest.
+    fn load(&self, handle: Handle, nest: &mut dyn Nest) -> Result<Loaded, String>;
 
     /// Whether the object would still be there if memory forgot it.
     fn keeps(&self, handle: Handle) -> bool;
@@ -46,9 +46,6 @@ pub struct Loaded {
     pub data: Data,
 }
 
-/// The room for so many late objects is kept for those that come next; clearing more would take longer than making it.
-pub(crate) const LATE_ROOM: usize = 64;
-
 /// What came in since the heap was last borrowed for writing.
 #[derive(Default)]
 pub(crate) struct Late {
@@ -60,6 +57,30 @@ pub(crate) struct Late {
     failure: RefCell<Option<String>>,
     /// Objects that could not be loaded, and stand there empty until somebody has heard of it.
     failed: RefCell<Vec<Handle>>,
+}
+
+impl Loaded {
+    fn into_object(self, shape: ShapeId) -> Object {
+        let mut object = Object::hollow(shape);
+        (object.kind, object.data) = (self.kind, self.data);
+        object.flags = if self.is_activatable { flag::ACTIVATABLE } else { 0 };
+        self.values.iter().enumerate().for_each(|(index, &value)| object.push_slot(index, value));
+        object
+    }
+}
+
+impl Late {
+    pub fn known_symbol(&self, hash: u32, is_same: impl Fn(&Sequence) -> bool) -> Option<Symbol> {
+        self.symbols.borrow().find(hash, |symbol| match self.objects.get(&symbol).map(Object::data) {
+            Some(Data::Sequence(sequence)) => is_same(sequence),
+            _ => unreachable!("a late symbol is a late object"),
+        })
+    }
+
+    pub fn add_symbol(&self, hash: u32, symbol: Symbol, object: Object) {
+        self.objects.insert(symbol, Box::new(object));
+        self.symbols.borrow_mut().insert(hash, symbol);
+    }
 }
 
 impl Object {
@@ -97,45 +118,6 @@ impl Heap {
         Handle(self.objects.len() as u32 + minted)
     }
 
-    /// The symbol with these items, for an object that is being loaded.
-    pub fn late_symbol(&self, sequence: Sequence) -> Symbol {
-        let sequence = symbol::normal(sequence);
-        let hash = symbol::hash_of(sequence.as_bytes());
-        match self.find_late_or_settled(hash, |other| symbol::is_same(other, &sequence)) {
-            Some(symbol) => symbol,
-            None => self.add_late_symbol(hash, sequence),
-        }
-    }
-
-    /// The same for text in ASCII, of which nothing is copied if it is there.
-    pub fn late_ascii_symbol(&self, text: &[u8]) -> Symbol {
-        debug_assert!(text.is_ascii());
-        let hash = symbol::hash_of(text);
-        match self.find_late_or_settled(hash, |other| symbol::is_ascii_text(other, text)) {
-            Some(symbol) => symbol,
-            None => self.add_late_symbol(hash, Sequence::from_parts(ItemType::Uint8, Encoding::Ascii, text)),
-        }
-    }
-
-    fn find_late_or_settled(&self, hash: u32, is_same: impl Fn(&Sequence) -> bool) -> Option<Symbol> {
-        let is_late_same = |symbol| match self.late.objects.get(&symbol).map(Object::data) {
-            Some(Data::Sequence(sequence)) => is_same(sequence),
-            _ => unreachable!("a late symbol is a late object"),
-        };
-        let known = self.known_symbol(hash, &is_same);
-        known.or_else(|| self.late.symbols.borrow().find(hash, is_late_same))
-    }
-
-    fn add_late_symbol(&self, hash: u32, sequence: Sequence) -> Symbol {
-        let symbol = self.mint();
-        let mut object = Object::hollow(self.symbol_shape().unwrap_or(self.hollow.shape));
-        (object.kind, object.flags) = (Kind::Sequence, flag::SYMBOL);
-        object.data = Data::Sequence(Box::new(sequence));
-        self.late.objects.insert(symbol, Box::new(object));
-        self.late.symbols.borrow_mut().insert(hash, symbol);
-        symbol
-    }
-
     /// Forgets what an object is, until it is next touched. Whoever calls this must call `renew_epoch` before any
     /// program goes on.
     pub fn hollow_out(&mut self, handle: Handle) {
@@ -170,49 +152,45 @@ impl Heap {
     #[cold]
     #[inline(never)]
     fn fill_hollow(&mut self, handle: Handle) {
-        if self.late.objects.get(&handle).is_some() {
-            return self.settle_late();
+        self.settle();
+        if self.resident(handle).kind != Kind::Hollow {
+            return;
         }
-        // It need not lie aside: what it brought along does, and settles first.
-        let object = self.load(handle);
-        self.settle_minted();
-        self.settle_object(handle, object);
-        self.shapes.clear_late();
+        // It is nobody's while it is at work: the heap is the nest.
+        let loader = self.late.loader.take();
+        let loaded = loader.as_ref().map(|loader| loader.load(handle, self));
+        self.late.loader = loader;
+        let loaded = self.loaded_or_failed(handle, loaded);
+        let shape = match self.shapes.known(&loaded.protos, &loaded.names) {
+            Some(shape) => shape,
+            None => self.shapes.of(loaded.protos.to_vec(), &loaded.names),
+        };
+        self.settle_object(handle, loaded.into_object(shape));
     }
 
     /// A hollow object, filled.
     #[cold]
     #[inline(never)]
     pub(crate) fn absent(&self, handle: Handle) -> &Object {
-        match self.late.objects.get(&handle) {
-            Some(object) => object,
-            None => self.late.objects.insert(handle, Box::new(self.load(handle))),
+        if let Some(object) = self.late.objects.get(&handle) {
+            return object;
         }
-    }
-
-    fn load(&self, handle: Handle) -> Object {
-        let loaded = match &self.late.loader {
-            Some(loader) => loader.load(handle, self),
-            None => Err(format!("object {handle:?} is in no store")),
-        };
-        let loaded = loaded.unwrap_or_else(|failure| {
-            self.late.failure.borrow_mut().get_or_insert(failure);
-            self.late.failed.borrow_mut().push(handle);
-            Loaded::default()
-        });
-        self.build(loaded)
-    }
-
-    fn build(&self, loaded: Loaded) -> Object {
+        let loaded = self.late.loader.as_ref().map(|loader| loader.load(handle, &mut Aside(self)));
+        let loaded = self.loaded_or_failed(handle, loaded);
         let shape = match self.shapes.known(&loaded.protos, &loaded.names) {
             Some(shape) => shape,
             None => self.shapes.add_late(loaded.protos.to_vec(), &loaded.names),
         };
-        let mut object = Object::hollow(shape);
-        (object.kind, object.data) = (loaded.kind, loaded.data);
-        object.flags = if loaded.is_activatable { flag::ACTIVATABLE } else { 0 };
-        loaded.values.iter().enumerate().for_each(|(index, &value)| object.push_slot(index, value));
-        object
+        self.late.objects.insert(handle, Box::new(loaded.into_object(shape)))
+    }
+
+    fn loaded_or_failed(&self, handle: Handle, loaded: Option<Result<Loaded, String>>) -> Loaded {
+        let loaded = loaded.unwrap_or_else(|| Err(format!("object {handle:?} is in no store")));
+        loaded.unwrap_or_else(|failure| {
+            self.late.failure.borrow_mut().get_or_insert(failure);
+            self.late.failed.borrow_mut().push(handle);
+            Loaded::default()
+        })
     }
 
     /// Takes in what is late. Whatever changes the heap's tables, or an object, does this first; a machine that only
@@ -227,25 +205,16 @@ impl Heap {
     #[cold]
     #[inline(never)]
     fn settle_late(&mut self) {
-        self.settle_minted();
-        self.shapes.clear_late();
-    }
-
-    /// All but the late shapes, which somebody may still need.
-    fn settle_minted(&mut self) {
         for _ in 0..self.late.minted.take() {
-            let hollow = Object::hollow(self.hollow.shape);
-            self.charge_loaded(hollow.logical_bytes());
-            self.objects.push(hollow);
+            self.take_in(Object::hollow(self.hollow.shape));
         }
-        if !self.late.objects.is_empty() {
-            let mut late = std::mem::take(&mut self.late.objects).into_map();
-            late.drain(..).for_each(|(handle, object)| self.settle_object(handle, *object));
-            if late.capacity() <= LATE_ROOM {
-                self.late.objects = late.into();
-            }
-            self.symbols.take_in(self.late.symbols.get_mut());
+        for (hash, symbol) in self.late.symbols.take().drain() {
+            self.enter_symbol(hash, symbol);
         }
+        for (handle, object) in std::mem::take(&mut self.late.objects).into_map() {
+            self.settle_object(handle, *object);
+        }
+        self.shapes.clear_late();
     }
 
     fn settle_object(&mut self, handle: Handle, mut object: Object) {
@@ -257,7 +226,7 @@ impl Heap {
         self.objects[handle.0 as usize] = object;
     }
 
-    fn charge_loaded(&mut self, bytes: usize) {
+    pub(crate) fn charge_loaded(&mut self, bytes: usize) {
         self.usage.bytes += bytes;
         if self.count.is_on {
             self.usage.uncounted_bytes += bytes;

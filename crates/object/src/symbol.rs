@@ -1,6 +1,5 @@
 //! Symbols: immutable sequences, one object for equal text. Owns the table that finds them; it keeps none alive.
 
-use crate::fault::LATE_ROOM;
 use crate::heap::Heap;
 use crate::object::{Data, Kind, Object, flag};
 use crate::sequence::{Encoding, ItemType, Sequence};
@@ -39,15 +38,10 @@ impl Table {
     pub fn insert(&mut self, hash: u32, symbol: Symbol) {
         self.0.insert_unique(spread(hash), Entry { hash, symbol }, |entry| spread(entry.hash));
     }
-}
 
-impl SymbolTable {
-    /// Symbols that were found in another table until now.
-    pub(crate) fn take_in(&mut self, other: &mut Table) {
-        other.0.drain().for_each(|entry| self.table.insert(entry.hash, entry.symbol));
-        if other.0.capacity() > LATE_ROOM {
-            *other = Table::default();
-        }
+    /// Every symbol with its hash.
+    pub fn drain(&mut self) -> impl Iterator<Item = (u32, Symbol)> + '_ {
+        self.0.drain().map(|entry| (entry.hash, entry.symbol))
     }
 }
 
@@ -142,9 +136,15 @@ impl Heap {
         };
         let symbol = self.allocate(shape, Kind::Sequence, Data::Sequence(Box::new(sequence)));
         self.objects[symbol.0 as usize].flags |= flag::SYMBOL;
-        self.symbols.table.insert(hash, symbol);
+        self.enter_symbol(hash, symbol);
         self.note_counted(symbol);
         symbol
+    }
+
+    /// From now on this symbol is the one for its text, whose hash this is.
+    #[inline]
+    pub(crate) fn enter_symbol(&mut self, hash: u32, symbol: Symbol) {
+        self.symbols.table.insert(hash, symbol);
     }
 
     fn find_ascii(&self, hash: u32, bytes: &[u8]) -> Option<Symbol> {

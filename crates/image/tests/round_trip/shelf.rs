@@ -132,7 +132,7 @@ impl Shelf {
         let root = self.identities.id(self.root).expect("the root was committed");
         (self.heap, self.identities) = (Heap::new(), Rc::default());
         self.equip();
-        self.root = self.identities.handle_or_mint(root, &self.heap);
+        self.root = self.identities.handle_or_mint(root, &mut self.heap);
         self.held = vec![self.root];
         self.heap.open_level();
         self.held_at_commit = 1;
