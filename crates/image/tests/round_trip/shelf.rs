@@ -2,9 +2,7 @@
 
 use crate::step::{Step, Thing};
 use image::{Commitment, Identities, Language, Records, StoreLoader, commitment};
-use object::change::{
-    ActorId, ChangeId, Creation, Draft, ObjectId, Operation, Time, borrow_stored, encode_stored,
-};
+use object::change::{ActorId, ChangeId, Creation, Draft, ObjectId, Operation, Time, borrow_stored, encode_stored};
 use object::sequence::{Encoding, ItemType};
 use object::{Data, Handle, Heap, Kind, Symbol, Value, flag, thin_vec};
 use std::cell::RefCell;
