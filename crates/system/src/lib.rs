@@ -3,11 +3,13 @@
 //!
 //! - `clone`: processes in namespaces of their own; `program`: what they become; `mount`, `loopback`: what they see
 //! - `seccomp`, `calls`, `landlock`: what a process may still do when it has given up the rest
+//! - `notify`: calls of another process that are handed to us
 //! - `descriptor`: what this process was started with and a child must not be
 //! - `disk`: a file as the log needs it, as a trait, so that tests can put a failing one in its place
 //! - `file`: what the standard library does not offer for files: write-back in pieces, locks with an owner
 //! - `lmdb`: the B+tree in a mapped file that holds the image
 //! - `output`: whether standard output was closed from the beginning
+//! - `raw`: system calls by number, for tests of sandboxes only
 //! - `fault`: a mapped file that is too short or broken ends the process with the file named
 
 pub mod calls;
@@ -21,8 +23,11 @@ pub mod landlock;
 pub mod lmdb;
 pub mod loopback;
 pub mod mount;
+pub mod notify;
 pub mod output;
 pub mod program;
+#[cfg(feature = "raw")]
+pub mod raw;
 pub mod seccomp;
 
 pub use error::SystemError;
