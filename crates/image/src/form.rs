@@ -3,7 +3,7 @@
 
 use object::change::Text;
 use object::sequence::{Encoding, ItemType, Sequence};
-use object::{Heap, Kind, Object, Symbol, flag};
+use object::{Kind, Nest, Object, Symbol, flag};
 
 const KINDS: [(Kind, u32); 13] = [
     (Kind::Object, 0),
@@ -122,22 +122,20 @@ pub fn symbol_text(sequence: &Sequence) -> Text {
     Text::from([&kind, bytes].concat().as_slice())
 }
 
-/// What `symbol_text` wrote; none if it never does so.
-pub fn symbol_sequence(text: &Text) -> Option<Sequence> {
-    match text.as_bytes() {
+/// The symbol that `symbol_text` wrote, for an object that is being loaded; none if it never does so.
+pub fn symbol_of_text(nest: &mut dyn Nest, text: &[u8]) -> Option<Symbol> {
+    if text.is_ascii() { Some(nest.ascii_symbol(text)) } else { Some(nest.symbol(symbol_sequence(text)?)) }
+}
+
+/// What is not ASCII, as a sequence.
+fn symbol_sequence(text: &[u8]) -> Option<Sequence> {
+    match text {
         [RAW, item_type, encoding, items @ ..] => {
             let (item_type, encoding) = (ITEM_TYPES.get(*item_type as usize)?, ENCODINGS.get(*encoding as usize)?);
             Some(Sequence::from_parts(*item_type, *encoding, items))
         }
-        bytes if bytes.is_ascii() => Some(Sequence::from_parts(ItemType::Uint8, Encoding::Ascii, bytes)),
         bytes => Some(Sequence::from(std::str::from_utf8(bytes).ok()?).as_fixed_size_type()),
     }
-}
-
-/// The symbol of a text, if it is in memory and plain ASCII: found without making a sequence of it.
-pub fn known_symbol(heap: &Heap, text: &Text) -> Option<Symbol> {
-    let text = std::str::from_utf8(text.as_bytes()).ok().filter(|text| text.is_ascii())?;
-    heap.find_symbol(text)
 }
 
 fn is_same(left: &Sequence, right: &Sequence) -> bool {
@@ -147,6 +145,7 @@ fn is_same(left: &Sequence, right: &Sequence) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use object::Heap;
 
     /// If this must change, images of earlier versions break.
     #[test]
@@ -174,9 +173,11 @@ mod tests {
         let raw = Sequence::from_bytes(b"gr\xF6\xDFe");
         let number = Sequence::from_parts(ItemType::Int32, Encoding::Number, &[1, 0, 0, 0]);
         for sequence in [wide, raw, number, Sequence::from_parts(ItemType::Uint8, Encoding::Ascii, b"plain")] {
-            let back = symbol_sequence(&symbol_text(&sequence)).expect("it was written so");
-            assert!(is_same(&back, &sequence), "{}", sequence.to_text());
+            let mut heap = Heap::new();
+            let symbol = symbol_of_text(&mut heap, symbol_text(&sequence).as_bytes()).expect("it was written so");
+            let back = heap.sequence(symbol).expect("a symbol is a sequence");
+            assert!(is_same(back, &sequence), "{}", sequence.to_text());
         }
-        assert!(symbol_sequence(&Text::from([RAW, 99, 0].as_slice())).is_none());
+        assert!(symbol_of_text(&mut Heap::new(), &[RAW, 99, 0]).is_none());
     }
 }

@@ -3,7 +3,7 @@
 //! Only what persists has an id. A handle that is free again loses it; the object goes on existing in the store.
 
 use object::change::{ActorId, ChangeId, ObjectId};
-use object::{Handle, Heap};
+use object::{Handle, Nest};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 
@@ -29,11 +29,11 @@ impl Identities {
     }
 
     /// The object in memory; hollow if nobody referred to it yet.
-    pub fn handle_or_mint(&self, id: ObjectId, heap: &Heap) -> Handle {
+    pub fn handle_or_mint(&self, id: ObjectId, nest: &mut dyn Nest) -> Handle {
         if let Some(handle) = self.handle(id) {
             return handle;
         }
-        let handle = heap.mint();
+        let handle = nest.mint();
         self.bind(handle, id);
         handle
     }

@@ -9,14 +9,14 @@ use crate::identity::Identities;
 use crate::load::{Records, StoreLoader};
 use crate::speech::{self, Io};
 use language::Vm;
-use object::change::{Change, ChangeId, Clock, Creation, ObjectId, Operation};
+use object::change::{Change, ChangeId, Clock, ObjectId, Operation};
 use object::{Handle, Heap, Value};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
-use store::{Durability, NewCommit, Store, Ticket};
+use store::{Durability, Found, NewCommit, Store, Ticket};
 
 /// Makes machines for an image, with the host's capabilities.
 pub trait Embedder {
@@ -62,8 +62,8 @@ pub struct Image {
 struct StoreRecords(Arc<Store>);
 
 impl Records for StoreRecords {
-    fn read(&self, id: ObjectId) -> Result<Option<Creation>, String> {
-        self.0.read(id).map_err(|error| error.to_string())
+    fn look_at<A>(&self, id: ObjectId, look: impl FnOnce(Found<'_>) -> A) -> Result<Option<A>, String> {
+        self.0.look_at(id, look).map_err(|error| error.to_string())
     }
 }
 
@@ -282,7 +282,7 @@ fn woken(store: &Arc<Store>, io: &Rc<Io>, machine: Vm) -> Result<(Vm, Rc<Identit
         identities.bind(handle, constant);
         heap.hollow_out(handle);
     }
-    let root = identities.handle_or_mint(root_id, &heap);
+    let root = identities.handle_or_mint(root_id, &mut heap);
     let mut vm = machine.onto(heap, root).ok_or(ImageError::Unborn)?;
     check_loads(&mut vm)?;
     Ok((vm, identities))

@@ -2,17 +2,19 @@
 //! refused, with the object named.
 
 use crate::capture::Language;
-use crate::form::{Flags, known_symbol, symbol_sequence};
+use crate::form::{Flags, symbol_of_text};
 use crate::identity::Identities;
-use object::change::{Body, Creation, Datum, ObjectId, Run, Text};
+use object::change::{BodyOf, CreationOf, DatumOf, ObjectId, RunOf};
 use object::sequence::Sequence;
-use object::{Data, Handle, Heap, Kind, Loaded, Loader, Symbol, Value};
+use object::{Data, Handle, Kind, Loaded, Loader, Nest, Symbol, Value};
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
+use store::Found;
 
 /// Where records are.
 pub trait Records {
-    fn read(&self, id: ObjectId) -> Result<Option<Creation>, String>;
+    /// Shows an object as it was last committed; none if there is none of this id. `look` reads no other.
+    fn look_at<A>(&self, id: ObjectId, look: impl FnOnce(Found<'_>) -> A) -> Result<Option<A>, String>;
 }
 
 pub struct StoreLoader<R, L> {
@@ -22,12 +24,15 @@ pub struct StoreLoader<R, L> {
 }
 
 impl<R: Records, L: Language> Loader for StoreLoader<R, L> {
-    fn load(&self, handle: Handle, heap: &Heap) -> Result<Loaded, String> {
+    fn load(&self, handle: Handle, nest: &mut dyn Nest) -> Result<Loaded, String> {
         let id = self.identities.id(handle).ok_or_else(|| format!("object {handle:?} has no id"))?;
-        let creation = self.records.read(id)?;
-        let creation = creation.ok_or_else(|| format!("object {id} is referred to, but not in the image"))?;
-        let filling = Filling { heap, identities: &self.identities, language: &self.language };
-        filling.object(&creation).map_err(|problem| format!("object {id}: {problem}"))
+        let mut filling = Filling { nest, identities: &self.identities, language: &self.language };
+        let loaded = self.records.look_at(id, |found| match found {
+            Found::Stored(creation) => filling.object(&creation),
+            Found::Changed(creation) => filling.object(&creation),
+        })?;
+        let loaded = loaded.ok_or_else(|| format!("object {id} is referred to, but not in the image"))?;
+        loaded.map_err(|problem| format!("object {id}: {problem}"))
     }
 
     fn keeps(&self, handle: Handle) -> bool {
@@ -41,44 +46,44 @@ impl<R: Records, L: Language> Loader for StoreLoader<R, L> {
 
 /// What one record is made into.
 struct Filling<'f> {
-    heap: &'f Heap,
+    nest: &'f mut dyn Nest,
     identities: &'f Identities,
     language: &'f dyn Language,
 }
 
+/// What texts are in a record: `Text`, or bytes of the image itself.
+trait Letters: Ord + AsRef<[u8]> {}
+
+impl<T: Ord + AsRef<[u8]>> Letters for T {}
+
 impl Filling<'_> {
-    fn object(&self, creation: &Creation) -> Result<Loaded, String> {
+    fn object<T: Letters>(&mut self, creation: &CreationOf<T>) -> Result<Loaded, String> {
         let flags = Flags::from_number(creation.flags).ok_or("its kind is none that exists")?;
-        let slots = creation.slots.iter().map(|(name, value)| Ok((self.name(name)?, self.value(value)?)));
-        let slots: Vec<(Symbol, Value)> = slots.collect::<Result<_, String>>()?;
-        if has_twins(&slots) {
+        let mut loaded = Loaded { kind: flags.kind, is_activatable: flags.is_activatable, ..Loaded::default() };
+        for (name, value) in &creation.slots {
+            loaded.names.push(self.symbol(name)?);
+            loaded.values.push(self.value(value)?);
+        }
+        if has_twins(&loaded.names) {
             return Err("it has two slots of one name".into());
         }
-        let data = self.data(flags, &creation.body)?;
-        self.language.check(self.heap, flags.kind, &data)?;
-        let protos = creation.protos.iter().map(|&proto| self.handle(proto)).collect();
-        Ok(Loaded { kind: flags.kind, is_activatable: flags.is_activatable, protos, slots, data })
+        loaded.data = self.data(flags, &creation.body)?;
+        self.language.check(self.nest.heap(), flags.kind, &loaded.data)?;
+        loaded.protos.extend(creation.protos.iter().map(|&proto| self.handle(proto)));
+        Ok(loaded)
     }
 
-    fn handle(&self, id: ObjectId) -> Handle {
-        self.identities.handle_or_mint(id, self.heap)
+    fn handle(&mut self, id: ObjectId) -> Handle {
+        self.identities.handle_or_mint(id, self.nest)
     }
 
-    fn symbol(&self, text: &Text) -> Result<Symbol, String> {
-        let sequence = symbol_sequence(text).ok_or_else(|| format!("{text:?} is no text"))?;
-        Ok(self.heap.late_symbol(sequence))
-    }
-
-    /// As symbol, for what is mostly there already.
-    fn name(&self, text: &Text) -> Result<Symbol, String> {
-        match known_symbol(self.heap, text) {
-            Some(symbol) => Ok(symbol),
-            None => self.symbol(text),
-        }
+    fn symbol(&mut self, text: &impl Letters) -> Result<Symbol, String> {
+        let text = text.as_ref();
+        symbol_of_text(self.nest, text).ok_or_else(|| format!("{:?} is no text", String::from_utf8_lossy(text)))
     }
 
     /// What stands in a slot, an item or an entry.
-    fn value(&self, datum: &Datum) -> Result<Value, String> {
+    fn value<T: Letters>(&mut self, datum: &DatumOf<T>) -> Result<Value, String> {
         match self.field(datum)? {
             value if value.is_absent() => Err("it holds nothing where a value must be".into()),
             value => Ok(value),
@@ -86,48 +91,48 @@ impl Filling<'_> {
     }
 
     /// What stands in a field of a record, some of which may be empty.
-    fn field(&self, datum: &Datum) -> Result<Value, String> {
+    fn field<T: Letters>(&mut self, datum: &DatumOf<T>) -> Result<Value, String> {
         Ok(match datum {
-            Datum::Absent => Value::ABSENT,
-            Datum::Nil => Value::NIL,
-            Datum::Boolean(truth) => Value::boolean(*truth),
-            Datum::Number(number) => Value::number(*number),
-            Datum::Object(id) => Value::object(self.handle(*id)),
-            Datum::Text(text) => Value::object(self.symbol(text)?),
-            Datum::Bytes(_) | Datum::Record(_) => return Err("it holds a value of a form that no value has".into()),
+            DatumOf::Absent => Value::ABSENT,
+            DatumOf::Nil => Value::NIL,
+            DatumOf::Boolean(truth) => Value::boolean(*truth),
+            DatumOf::Number(number) => Value::number(*number),
+            DatumOf::Object(id) => Value::object(self.handle(*id)),
+            DatumOf::Text(text) => Value::object(self.symbol(text)?),
+            DatumOf::Bytes(_) | DatumOf::Record(_) => return Err("it holds a value of a form that no value has".into()),
         })
     }
 
-    fn values<C: FromIterator<Value>>(&self, data: &[Datum]) -> Result<C, String> {
+    fn values<C: FromIterator<Value>, T: Letters>(&mut self, data: &[DatumOf<T>]) -> Result<C, String> {
         data.iter().map(|datum| self.value(datum)).collect()
     }
 
-    fn data(&self, flags: Flags, body: &Body) -> Result<Data, String> {
+    fn data<T: Letters>(&mut self, flags: Flags, body: &BodyOf<T>) -> Result<Data, String> {
         let kind = flags.kind;
         let mismatch = || format!("its content is not that of a {kind:?}");
         Ok(match (kind, body) {
-            (Kind::List, Body::Elements(Run::Items(items)) | Body::Data(Datum::Record(items))) => {
+            (Kind::List, BodyOf::Elements(RunOf::Items(items)) | BodyOf::Data(DatumOf::Record(items))) => {
                 Data::List(self.values(items)?, 0)
             }
-            (Kind::Map, Body::Map(entries)) => self.map(entries.iter().map(|(key, value)| (key, value)))?,
-            (Kind::Map, Body::Data(Datum::Record(fields))) if fields.len().is_multiple_of(2) => {
+            (Kind::Map, BodyOf::Map(entries)) => self.map(entries.iter().map(|(key, value)| (key, value)))?,
+            (Kind::Map, BodyOf::Data(DatumOf::Record(fields))) if fields.len().is_multiple_of(2) => {
                 self.map(fields.chunks_exact(2).map(|pair| (&pair[0], &pair[1])))?
             }
-            (Kind::Sequence, Body::Elements(Run::Units { width, bytes })) => {
+            (Kind::Sequence, BodyOf::Elements(RunOf::Units { width, bytes })) => {
                 sequence(flags, *width, bytes).ok_or_else(mismatch)?
             }
-            (Kind::Sequence, Body::Data(Datum::Bytes(bytes))) => match bytes.split_first() {
+            (Kind::Sequence, BodyOf::Data(DatumOf::Bytes(bytes))) => match bytes.split_first() {
                 Some((width, bytes)) => sequence(flags, *width, bytes).ok_or_else(mismatch)?,
                 None => return Err(mismatch()),
             },
-            (_, Body::Nothing) => Data::None,
-            (Kind::Number, Body::Data(Datum::Number(number))) => Data::Number(*number),
-            (Kind::Primitive, Body::Data(Datum::Text(name))) => {
-                Data::Primitive(self.language.primitive_index(&name.to_string()))
+            (_, BodyOf::Nothing) => Data::None,
+            (Kind::Number, BodyOf::Data(DatumOf::Number(number))) => Data::Number(*number),
+            (Kind::Primitive, BodyOf::Data(DatumOf::Text(name))) => {
+                Data::Primitive(self.language.primitive_index(&String::from_utf8_lossy(name.as_ref())))
             }
-            (Kind::WeakLink, Body::Data(target)) => Data::Weak(self.value(target)?),
-            (_, Body::Data(Datum::Record(fields))) => match &**fields {
-                [Datum::Bytes(name), values @ ..] => {
+            (Kind::WeakLink, BodyOf::Data(target)) => Data::Weak(self.value(target)?),
+            (_, BodyOf::Data(DatumOf::Record(fields))) => match &**fields {
+                [DatumOf::Bytes(name), values @ ..] => {
                     let values: Vec<Value> = self.values(values)?;
                     self.language.restore(&String::from_utf8_lossy(name), &values)?
                 }
@@ -137,10 +142,13 @@ impl Filling<'_> {
         })
     }
 
-    fn map<'d>(&self, entries: impl Iterator<Item = (&'d Datum, &'d Datum)>) -> Result<Data, String> {
+    fn map<'d, T: Letters + 'd>(
+        &mut self,
+        entries: impl Iterator<Item = (&'d DatumOf<T>, &'d DatumOf<T>)>,
+    ) -> Result<Data, String> {
         let entries = entries.map(|(key, value)| match key {
-            Datum::Text(key) => Ok((self.symbol(key)?, self.value(value)?)),
-            _ => Err(format!("{key:?} is no key")),
+            DatumOf::Text(key) => Ok((self.symbol(key)?, self.value(value)?)),
+            _ => Err("a key of it is no text".into()),
         });
         Ok(Data::Map(Box::new(entries.collect::<Result<_, String>>()?)))
     }
@@ -149,12 +157,12 @@ impl Filling<'_> {
 /// Up to here every name is compared with every other.
 const COMPARED_MAX: usize = 8;
 
-fn has_twins(slots: &[(Symbol, Value)]) -> bool {
-    if slots.len() > COMPARED_MAX {
-        let names: FxHashSet<Symbol> = slots.iter().map(|(name, _)| *name).collect();
-        return names.len() < slots.len();
+fn has_twins(names: &[Symbol]) -> bool {
+    if names.len() > COMPARED_MAX {
+        let different: FxHashSet<Symbol> = names.iter().copied().collect();
+        return different.len() < names.len();
     }
-    slots.iter().enumerate().any(|(at, (name, _))| slots[..at].iter().any(|(other, _)| other == name))
+    names.iter().enumerate().any(|(at, name)| names[..at].contains(name))
 }
 
 /// None if the units are of another size than the items. Nobody says the size of none.

@@ -9,6 +9,7 @@
 //! `Heap::failure` before believing its result.
 
 use crate::heap::Heap;
+use crate::nest::{Aside, Nest};
 use crate::object::{Data, INLINE_SLOTS, Kind, Object, flag};
 use crate::sequence::Sequence;
 use crate::shape::ShapeId;
@@ -16,14 +17,14 @@ use crate::symbol;
 use crate::value::{Handle, Symbol, Value};
 use elsa::FrozenIndexMap;
 use rustc_hash::FxBuildHasher;
+use smallvec::SmallVec;
 use std::cell::{Cell, RefCell};
 use thin_vec::ThinVec;
 
 /// Whatever keeps objects that are not in memory.
 pub trait Loader {
-    /// What a hollow object is. Objects that it refers to may be hollow (`Heap::mint`), its texts are symbols
-    /// (`Heap::late_symbol`).
-    fn load(&self, handle: Handle, heap: &Heap) -> Result<Loaded, String>;
+    /// What a hollow object is. Objects that it refers to may be hollow, its texts are symbols: both are in the nest.
+    fn load(&self, handle: Handle, nest: &mut dyn Nest) -> Result<Loaded, String>;
 
     /// Whether the object would still be there if memory forgot it.
     fn keeps(&self, handle: Handle) -> bool;
@@ -37,8 +38,11 @@ pub trait Loader {
 pub struct Loaded {
     pub kind: Kind,
     pub is_activatable: bool,
-    pub protos: Vec<Handle>,
-    pub slots: Vec<(Symbol, Value)>,
+    pub protos: SmallVec<[Handle; 2]>,
+    /// Of the slots, in their order; no two are the same.
+    pub names: SmallVec<[Symbol; INLINE_SLOTS]>,
+    /// As many as there are names.
+    pub values: SmallVec<[Value; INLINE_SLOTS]>,
     pub data: Data,
 }
 
@@ -53,6 +57,30 @@ pub(crate) struct Late {
     failure: RefCell<Option<String>>,
     /// Objects that could not be loaded, and stand there empty until somebody has heard of it.
     failed: RefCell<Vec<Handle>>,
+}
+
+impl Loaded {
+    fn into_object(self, shape: ShapeId) -> Object {
+        let mut object = Object::hollow(shape);
+        (object.kind, object.data) = (self.kind, self.data);
+        object.flags = if self.is_activatable { flag::ACTIVATABLE } else { 0 };
+        self.values.iter().enumerate().for_each(|(index, &value)| object.push_slot(index, value));
+        object
+    }
+}
+
+impl Late {
+    pub fn known_symbol(&self, hash: u32, is_same: impl Fn(&Sequence) -> bool) -> Option<Symbol> {
+        self.symbols.borrow().find(hash, |symbol| match self.objects.get(&symbol).map(Object::data) {
+            Some(Data::Sequence(sequence)) => is_same(sequence),
+            _ => unreachable!("a late symbol is a late object"),
+        })
+    }
+
+    pub fn add_symbol(&self, hash: u32, symbol: Symbol, object: Object) {
+        self.objects.insert(symbol, Box::new(object));
+        self.symbols.borrow_mut().insert(hash, symbol);
+    }
 }
 
 impl Object {
@@ -90,27 +118,6 @@ impl Heap {
         Handle(self.objects.len() as u32 + minted)
     }
 
-    /// The symbol with these items, for an object that is being loaded.
-    pub fn late_symbol(&self, sequence: Sequence) -> Symbol {
-        let sequence = symbol::normal(sequence);
-        let hash = symbol::hash_of(sequence.as_bytes());
-        let late = |symbol| match self.late.objects.get(&symbol).map(Object::data) {
-            Some(Data::Sequence(sequence)) => &**sequence,
-            _ => unreachable!("a late symbol is a late object"),
-        };
-        let known = self.known_symbol(hash, &sequence);
-        if let Some(symbol) = known.or_else(|| self.late.symbols.borrow().find(hash, &sequence, late)) {
-            return symbol;
-        }
-        let symbol = self.mint();
-        let mut object = Object::hollow(self.symbol_shape().unwrap_or(self.hollow.shape));
-        (object.kind, object.flags) = (Kind::Sequence, flag::SYMBOL);
-        object.data = Data::Sequence(Box::new(sequence));
-        self.late.objects.insert(symbol, Box::new(object));
-        self.late.symbols.borrow_mut().insert(hash, symbol);
-        symbol
-    }
-
     /// Forgets what an object is, until it is next touched. Whoever calls this must call `renew_epoch` before any
     /// program goes on.
     pub fn hollow_out(&mut self, handle: Handle) {
@@ -138,9 +145,27 @@ impl Heap {
     #[inline]
     pub fn fill(&mut self, handle: Handle) {
         if self.resident(handle).kind == Kind::Hollow {
-            self.object(handle);
-            self.settle();
+            self.fill_hollow(handle);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn fill_hollow(&mut self, handle: Handle) {
+        self.settle();
+        if self.resident(handle).kind != Kind::Hollow {
+            return;
+        }
+        // It is nobody's while it is at work: the heap is the nest.
+        let loader = self.late.loader.take();
+        let loaded = loader.as_ref().map(|loader| loader.load(handle, self));
+        self.late.loader = loader;
+        let loaded = self.loaded_or_failed(handle, loaded);
+        let shape = match self.shapes.known(&loaded.protos, &loaded.names) {
+            Some(shape) => shape,
+            None => self.shapes.of(loaded.protos.to_vec(), &loaded.names),
+        };
+        self.settle_object(handle, loaded.into_object(shape));
     }
 
     /// A hollow object, filled.
@@ -150,29 +175,22 @@ impl Heap {
         if let Some(object) = self.late.objects.get(&handle) {
             return object;
         }
-        let loaded = match &self.late.loader {
-            Some(loader) => loader.load(handle, self),
-            None => Err(format!("object {handle:?} is in no store")),
+        let loaded = self.late.loader.as_ref().map(|loader| loader.load(handle, &mut Aside(self)));
+        let loaded = self.loaded_or_failed(handle, loaded);
+        let shape = match self.shapes.known(&loaded.protos, &loaded.names) {
+            Some(shape) => shape,
+            None => self.shapes.add_late(loaded.protos.to_vec(), &loaded.names),
         };
-        let loaded = loaded.unwrap_or_else(|failure| {
+        self.late.objects.insert(handle, Box::new(loaded.into_object(shape)))
+    }
+
+    fn loaded_or_failed(&self, handle: Handle, loaded: Option<Result<Loaded, String>>) -> Loaded {
+        let loaded = loaded.unwrap_or_else(|| Err(format!("object {handle:?} is in no store")));
+        loaded.unwrap_or_else(|failure| {
             self.late.failure.borrow_mut().get_or_insert(failure);
             self.late.failed.borrow_mut().push(handle);
             Loaded::default()
-        });
-        self.late.objects.insert(handle, Box::new(self.build(loaded)))
-    }
-
-    fn build(&self, loaded: Loaded) -> Object {
-        let (names, values): (Vec<Symbol>, Vec<Value>) = loaded.slots.into_iter().unzip();
-        let shape = match self.shapes.known(&loaded.protos, &names) {
-            Some(shape) => shape,
-            None => self.shapes.add_late(loaded.protos, &names),
-        };
-        let mut object = Object::hollow(shape);
-        (object.kind, object.data) = (loaded.kind, loaded.data);
-        object.flags = if loaded.is_activatable { flag::ACTIVATABLE } else { 0 };
-        values.into_iter().enumerate().for_each(|(index, value)| object.push_slot(index, value));
-        object
+        })
     }
 
     /// Takes in what is late. Whatever changes the heap's tables, or an object, does this first; a machine that only
@@ -188,28 +206,27 @@ impl Heap {
     #[inline(never)]
     fn settle_late(&mut self) {
         for _ in 0..self.late.minted.take() {
-            let hollow = Object::hollow(self.hollow.shape);
-            self.charge_loaded(hollow.logical_bytes());
-            self.objects.push(hollow);
+            self.take_in(Object::hollow(self.hollow.shape));
         }
-        self.late.symbols.get_mut().clear();
+        for (hash, symbol) in self.late.symbols.take().drain() {
+            self.enter_symbol(hash, symbol);
+        }
         for (handle, object) in std::mem::take(&mut self.late.objects).into_map() {
-            let mut object = *object;
-            object.shape = self.shapes.settled(object.shape);
-            for &proto in &self.shapes.get(object.shape).protos {
-                self.cloned.insert(proto);
-            }
-            self.charge_loaded(object.logical_bytes() - size_of::<Object>());
-            let is_symbol = object.has(flag::SYMBOL);
-            self.objects[handle.0 as usize] = object;
-            if is_symbol {
-                self.enter_symbol(handle);
-            }
+            self.settle_object(handle, *object);
         }
         self.shapes.clear_late();
     }
 
-    fn charge_loaded(&mut self, bytes: usize) {
+    fn settle_object(&mut self, handle: Handle, mut object: Object) {
+        object.shape = self.shapes.settled(object.shape);
+        for &proto in &self.shapes.get(object.shape).protos {
+            self.cloned.insert(proto);
+        }
+        self.charge_loaded(object.logical_bytes() - size_of::<Object>());
+        self.objects[handle.0 as usize] = object;
+    }
+
+    pub(crate) fn charge_loaded(&mut self, bytes: usize) {
         self.usage.bytes += bytes;
         if self.count.is_on {
             self.usage.uncounted_bytes += bytes;

@@ -122,12 +122,19 @@ impl Shapes {
     pub(crate) fn settled(&mut self, id: ShapeId) -> ShapeId {
         let Some(late) = self.late.get(&id.0) else { return id };
         let (protos, names) = (late.protos.clone(), late.names.clone());
+        self.of(protos, &names)
+    }
+
+    /// The shape of an object with these protos and slots.
+    pub(crate) fn of(&mut self, protos: Vec<Handle>, names: &[Symbol]) -> ShapeId {
         let root = self.root(protos);
-        names.into_iter().fold(root, |shape, name| self.with_slot(shape, name))
+        names.iter().fold(root, |shape, &name| self.with_slot(shape, name))
     }
 
     pub(crate) fn clear_late(&mut self) {
-        self.late = FrozenIndexMap::default();
+        if !self.late.is_empty() {
+            self.late = FrozenIndexMap::default();
+        }
     }
 
     /// A shape that no object has that anybody could look into.
@@ -247,8 +254,7 @@ impl Shapes {
             return id;
         }
         let names = self.get(id).names.clone();
-        let root = self.root(protos);
-        names.into_iter().fold(root, |shape, name| self.with_slot(shape, name))
+        self.of(protos, &names)
     }
 
     /// A shape for a second object with the same slots and protos: a copy if it is owned.

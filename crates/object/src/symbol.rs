@@ -27,11 +27,11 @@ struct Entry {
 }
 
 impl Table {
-    /// The symbol with these items, whose hash this is.
+    /// The symbol that this holds for, among those of this hash.
     #[inline]
-    pub fn find<'s>(&self, hash: u32, sequence: &Sequence, items: impl Fn(Symbol) -> &'s Sequence) -> Option<Symbol> {
-        let same = |entry: &Entry| entry.hash == hash && is_same(items(entry.symbol), sequence);
-        self.0.find(spread(hash), same).map(|entry| entry.symbol)
+    pub fn find(&self, hash: u32, is_wanted: impl Fn(Symbol) -> bool) -> Option<Symbol> {
+        let is_it = |entry: &Entry| entry.hash == hash && is_wanted(entry.symbol);
+        self.0.find(spread(hash), is_it).map(|entry| entry.symbol)
     }
 
     #[inline]
@@ -39,8 +39,9 @@ impl Table {
         self.0.insert_unique(spread(hash), Entry { hash, symbol }, |entry| spread(entry.hash));
     }
 
-    pub fn clear(&mut self) {
-        self.0.clear();
+    /// Every symbol with its hash.
+    pub fn drain(&mut self) -> impl Iterator<Item = (u32, Symbol)> + '_ {
+        self.0.drain().map(|entry| (entry.hash, entry.symbol))
     }
 }
 
@@ -69,10 +70,15 @@ static EMPTY: Sequence = Sequence::new();
 
 /// Whether two sequences are one symbol: the same bytes with the same meaning. Bytes of text need not say whether they
 /// are `ascii` or `utf8`.
-fn is_same(left: &Sequence, right: &Sequence) -> bool {
+pub(crate) fn is_same(left: &Sequence, right: &Sequence) -> bool {
     left.item_type() == right.item_type()
         && left.encoding().is_text() == right.encoding().is_text()
         && left.as_bytes() == right.as_bytes()
+}
+
+/// The same for text in ASCII.
+pub(crate) fn is_ascii_text(sequence: &Sequence, text: &[u8]) -> bool {
+    sequence.as_bytes() == text && sequence.item_type() == ItemType::Uint8 && sequence.encoding().is_text()
 }
 
 /// Symbols of ASCII text are always marked as such, whatever the sequence was that they were made from.
@@ -99,9 +105,10 @@ impl Heap {
             return self.intern_sequence(Sequence::from(text).as_fixed_size_type());
         }
         self.settle();
-        match self.find_ascii(text.as_bytes()) {
+        let hash = hash_of(text.as_bytes());
+        match self.find_ascii(hash, text.as_bytes()) {
             Some(symbol) => self.counted(symbol),
-            None => self.add_symbol(Sequence::from(text)),
+            None => self.add_symbol(hash, Sequence::from(text)),
         }
     }
 
@@ -109,18 +116,19 @@ impl Heap {
     #[inline]
     pub fn intern_sequence(&mut self, sequence: Sequence) -> Symbol {
         self.settle();
-        match self.known_symbol(hash_of(sequence.as_bytes()), &sequence) {
+        let hash = hash_of(sequence.as_bytes());
+        match self.known_symbol(hash, |other| is_same(other, &sequence)) {
             Some(symbol) => self.counted(symbol),
-            None => self.add_symbol(sequence),
+            None => self.add_symbol(hash, sequence),
         }
     }
 
     #[inline]
-    pub(crate) fn known_symbol(&self, hash: u32, sequence: &Sequence) -> Option<Symbol> {
-        self.symbols.table.find(hash, sequence, |symbol| sequence_of(&self.objects, symbol))
+    pub(crate) fn known_symbol(&self, hash: u32, is_wanted: impl Fn(&Sequence) -> bool) -> Option<Symbol> {
+        self.symbols.table.find(hash, |symbol| is_wanted(sequence_of(&self.objects, symbol)))
     }
 
-    fn add_symbol(&mut self, sequence: Sequence) -> Symbol {
+    fn add_symbol(&mut self, hash: u32, sequence: Sequence) -> Symbol {
         let sequence = normal(sequence);
         let shape = match self.symbols.shape {
             Some(shape) => shape,
@@ -128,37 +136,28 @@ impl Heap {
         };
         let symbol = self.allocate(shape, Kind::Sequence, Data::Sequence(Box::new(sequence)));
         self.objects[symbol.0 as usize].flags |= flag::SYMBOL;
-        self.enter_symbol(symbol);
+        self.enter_symbol(hash, symbol);
         self.note_counted(symbol);
         symbol
     }
 
-    /// From now on this symbol is the one for its text.
+    /// From now on this symbol is the one for its text, whose hash this is.
     #[inline]
-    pub(crate) fn enter_symbol(&mut self, symbol: Symbol) {
-        let hash = hash_of(sequence_of(&self.objects, symbol).as_bytes());
+    pub(crate) fn enter_symbol(&mut self, hash: u32, symbol: Symbol) {
         self.symbols.table.insert(hash, symbol);
     }
 
-    fn find_ascii(&self, bytes: &[u8]) -> Option<Symbol> {
-        let hash = hash_of(bytes);
-        let same = |entry: &Entry| {
-            let sequence = sequence_of(&self.objects, entry.symbol);
-            entry.hash == hash
-                && sequence.as_bytes() == bytes
-                && sequence.item_type() == ItemType::Uint8
-                && sequence.encoding().is_text()
-        };
-        self.symbols.table.0.find(spread(hash), same).map(|entry| entry.symbol)
+    fn find_ascii(&self, hash: u32, bytes: &[u8]) -> Option<Symbol> {
+        self.known_symbol(hash, |sequence| is_ascii_text(sequence, bytes))
     }
 
     /// The symbol with this text if there is one.
     pub fn find_symbol(&self, text: &str) -> Option<Symbol> {
         if text.is_ascii() {
-            return self.find_ascii(text.as_bytes());
+            return self.find_ascii(hash_of(text.as_bytes()), text.as_bytes());
         }
         let wanted = Sequence::from(text).as_fixed_size_type();
-        self.known_symbol(hash_of(wanted.as_bytes()), &wanted)
+        self.known_symbol(hash_of(wanted.as_bytes()), |other| is_same(other, &wanted))
     }
 
     /// The text of a symbol, for messages to people.

@@ -5,7 +5,9 @@ use crate::error::StoreError;
 use crate::label::Label;
 use crate::log::image_checksum;
 use crate::state::{self, State};
-use object::change::{Creation, ObjectId, Outline, decode_stored, outline_stored};
+use object::change::{
+    ChangeError, Creation, CreationOf, ObjectId, Outline, borrow_stored, decode_stored, outline_stored,
+};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use system::lmdb::{Access, Environment, Options, ReadTransaction, Snapshot, Table, discard_newest, read_headers};
@@ -74,18 +76,22 @@ impl Image {
 
     /// Checks what was found under an object's key.
     pub fn object(&self, object: ObjectId, value: &[u8]) -> Result<Creation, StoreError> {
-        decode_stored(object, value).map_err(|source| StoreError::CorruptObject {
-            object,
-            path: self.path.clone(),
-            source,
-        })
+        decode_stored(object, value).map_err(|source| self.damaged(object, source))
+    }
+
+    /// The same for whoever only looks at it.
+    pub fn borrowed_object<'v>(&self, object: ObjectId, value: &'v [u8]) -> Result<CreationOf<&'v [u8]>, StoreError> {
+        borrow_stored(object, value).map_err(|source| self.damaged(object, source))
+    }
+
+    fn damaged(&self, object: ObjectId, source: ChangeError) -> StoreError {
+        StoreError::CorruptObject { object, path: self.path.clone(), source }
     }
 
     /// What operations fit an object; none if there is none of this id.
     pub fn outline(&self, snapshot: &ReadTransaction, object: ObjectId) -> Result<Option<Outline>, StoreError> {
         let Some(value) = snapshot.get(self.objects, &object.to_bytes())? else { return Ok(None) };
-        let damaged = |source| StoreError::CorruptObject { object, path: self.path.clone(), source };
-        outline_stored(object, value).map(Some).map_err(damaged)
+        outline_stored(object, value).map(Some).map_err(|source| self.damaged(object, source))
     }
 
     /// The last transaction's number and the checksum of its header, for the label.

@@ -42,5 +42,6 @@ pub use history::History;
 pub use journal::Ticket;
 pub use open::{Disks, IMAGE, LOCK, LOG, Opened, Recovered};
 pub use options::{Checkpoints, Options};
+pub use reader::Found;
 pub use record::{Commit, Durability, NewCommit};
 pub use store::{Status, Store};

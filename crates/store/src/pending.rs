@@ -46,6 +46,11 @@ impl Pending {
         self.outlines.get(&object)
     }
 
+    /// Whether anything is still to be done to an object.
+    pub fn touches(&self, object: ObjectId) -> bool {
+        self.places.contains_key(&object)
+    }
+
     /// What is still to be done to an object, in order.
     pub fn of_object(&self, object: ObjectId) -> SmallVec<[(Arc<Committed>, usize); 2]> {
         let Some(places) = self.places.get(&object) else { return SmallVec::new() };

@@ -5,7 +5,7 @@ use crate::error::StoreError;
 use crate::image::Image;
 use crate::journal::Journal;
 use crate::pending::Committed;
-use object::change::{Creation, Draft, ObjectId, Operation};
+use object::change::{Creation, CreationOf, Draft, ObjectId, Operation};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use system::lmdb::ReadTransaction;
 
@@ -34,6 +34,33 @@ impl Reader {
         drop(snapshot);
         if later.is_empty() { Ok(stored) } else { replay(object, stored, &later) }
     }
+
+    /// Shows an object to somebody who takes in what it needs. Readers wait meanwhile: `look` must read nothing.
+    pub fn look_at<A>(
+        &self,
+        image: &Image,
+        journal: &Journal,
+        object: ObjectId,
+        look: impl FnOnce(Found<'_>) -> A,
+    ) -> Result<Option<A>, StoreError> {
+        let snapshot = self.lock();
+        if journal.lock().pending.touches(object) {
+            drop(snapshot);
+            return Ok(self.read(image, journal, object)?.map(|creation| look(Found::Changed(creation))));
+        }
+        match snapshot.get(image.objects, &object.to_bytes())? {
+            Some(value) => Ok(Some(look(Found::Stored(image.borrowed_object(object, value)?)))),
+            None => Ok(None),
+        }
+    }
+}
+
+/// An object that somebody looks at.
+pub enum Found<'r> {
+    /// As it is in the image, from which its texts are borrowed.
+    Stored(CreationOf<&'r [u8]>),
+    /// Changed since then.
+    Changed(Creation),
 }
 
 /// An object with what was done to it later, in order.

@@ -7,7 +7,7 @@ use crate::image::Image;
 use crate::journal::{Counters, Journal, Ticket};
 use crate::options::{Checkpoints, Options};
 use crate::pace::Pace;
-use crate::reader::Reader;
+use crate::reader::{Found, Reader};
 use crate::record::NewCommit;
 use object::change::{ActorId, ChangeId, Creation, ObjectId, Time};
 use std::path::{Path, PathBuf};
@@ -83,6 +83,11 @@ impl Store {
     /// The object as it is after the last commit; none if there is none of this id.
     pub fn read(&self, object: ObjectId) -> Result<Option<Creation>, StoreError> {
         self.shared.reader.read(&self.shared.image, &self.shared.journal, object)
+    }
+
+    /// The same for whoever only looks at it, and reads nothing meanwhile: mostly nothing is copied.
+    pub fn look_at<A>(&self, object: ObjectId, look: impl FnOnce(Found<'_>) -> A) -> Result<Option<A>, StoreError> {
+        self.shared.reader.look_at(&self.shared.image, &self.shared.journal, object, look)
     }
 
     /// Applies all that was committed before to the image.

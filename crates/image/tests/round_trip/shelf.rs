@@ -2,19 +2,28 @@
 
 use crate::step::{Step, Thing};
 use image::{Commitment, Identities, Language, Records, StoreLoader, commitment};
-use object::change::{ActorId, ChangeId, Creation, Draft, ObjectId, Operation, Time};
+use object::change::{ActorId, ChangeId, Creation, Draft, ObjectId, Operation, Time, borrow_stored, encode_stored};
 use object::sequence::{Encoding, ItemType};
 use object::{Data, Handle, Heap, Kind, Symbol, Value, flag, thin_vec};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use store::Found;
 
 #[derive(Default)]
 pub struct Table(RefCell<BTreeMap<ObjectId, Creation>>);
 
 impl Records for Table {
-    fn read(&self, id: ObjectId) -> Result<Option<Creation>, String> {
-        Ok(self.0.borrow().get(&id).cloned())
+    /// As objects are at rest, or as they are when they were changed since: either must do.
+    fn look_at<A>(&self, id: ObjectId, look: impl FnOnce(Found<'_>) -> A) -> Result<Option<A>, String> {
+        let table = self.0.borrow();
+        let Some(creation) = table.get(&id) else { return Ok(None) };
+        if id.minted_by().is_some_and(|change| change.seq.is_multiple_of(2)) {
+            return Ok(Some(look(Found::Changed(creation.clone()))));
+        }
+        let mut bytes = Vec::new();
+        encode_stored(id, creation, &mut bytes).map_err(|error| error.to_string())?;
+        borrow_stored(id, &bytes).map(|stored| Some(look(Found::Stored(stored)))).map_err(|error| error.to_string())
     }
 }
 
@@ -121,7 +130,7 @@ impl Shelf {
         let root = self.identities.id(self.root).expect("the root was committed");
         (self.heap, self.identities) = (Heap::new(), Rc::default());
         self.equip();
-        self.root = self.identities.handle_or_mint(root, &self.heap);
+        self.root = self.identities.handle_or_mint(root, &mut self.heap);
         self.held = vec![self.root];
         self.heap.open_level();
         self.held_at_commit = 1;

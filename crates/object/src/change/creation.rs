@@ -1,35 +1,42 @@
 //! A new object in one record: what it is, what it inherits and all that it holds.
 
-use super::datum::{Datum, Text};
+use super::datum::{Datum, DatumOf, Text};
 use super::id::{ChangeId, ObjectId};
-use super::operation::{Field, Line, Operation, Run};
+use super::operation::{Field, FieldOf, Line, Operation, Run, RunOf};
 
+/// A new object, or one at rest, with texts of its own.
+pub type Creation = CreationOf<Text>;
+
+/// The same with its texts as `T`, as `DatumOf`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Creation {
+pub struct CreationOf<T: Ord> {
     /// Which built-in kind, by a number that the language gives.
     pub kind: u32,
     pub flags: u32,
     /// Objects that were there before this one.
     pub protos: Vec<ObjectId>,
-    pub slots: Vec<(Text, Datum)>,
-    pub body: Body,
+    pub slots: Vec<(T, DatumOf<T>)>,
+    pub body: BodyOf<T>,
     /// The place in which it is made, for a container that is one and the same whoever makes it there.
-    pub under: Option<(ObjectId, Field)>,
+    pub under: Option<(ObjectId, FieldOf<T>)>,
 }
 
 /// What an object holds beside its slots.
+pub type Body = BodyOf<Text>;
+
+/// The same with its texts as `T`, as `DatumOf`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub enum Body {
+pub enum BodyOf<T: Ord> {
     #[default]
     Nothing,
     /// What only the object's language understands.
-    Data(Datum),
+    Data(DatumOf<T>),
     /// The elements of a list or of a mutable sequence.
-    Elements(Run),
-    Map(Vec<(Datum, Datum)>),
-    Counters(Vec<(Datum, i64)>),
+    Elements(RunOf<T>),
+    Map(Vec<(DatumOf<T>, DatumOf<T>)>),
+    Counters(Vec<(DatumOf<T>, i64)>),
     /// The members of a set or bag, and how often each is in it.
-    Members(Vec<(Datum, u64)>),
+    Members(Vec<(DatumOf<T>, u64)>),
 }
 
 /// What an object has room for beside its slots. It never changes.
@@ -57,7 +64,7 @@ impl Body {
     }
 }
 
-impl Creation {
+impl<T: Ord + AsRef<[u8]>> CreationOf<T> {
     /// Which object the change of this id makes.
     pub fn object(&self, change: ChangeId) -> ObjectId {
         match &self.under {
@@ -65,7 +72,9 @@ impl Creation {
             Some((parent, field)) => ObjectId::derived(*parent, field, self.kind, &self.protos),
         }
     }
+}
 
+impl Creation {
     pub fn references(&self, visit: &mut dyn FnMut(ObjectId)) {
         self.protos.iter().for_each(|proto| visit(*proto));
         self.slots.iter().for_each(|(_, value)| value.references(visit));

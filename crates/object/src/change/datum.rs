@@ -9,12 +9,15 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// The bytes of a symbol. Shared, so that a name costs its bytes once in a batch.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Text(Arc<[u8]>);
 
 /// What a change carries as a value.
+pub type Datum = DatumOf<Text>;
+
+/// The same with its texts as `T`: whoever only looks at one borrows them from the bytes that it was read from.
 #[derive(Clone, Debug, Default)]
-pub enum Datum {
+pub enum DatumOf<T> {
     /// No value: what a removed slot holds, and one that never was.
     #[default]
     Absent,
@@ -22,19 +25,15 @@ pub enum Datum {
     Boolean(bool),
     Number(f64),
     Object(ObjectId),
-    Text(Text),
+    Text(T),
     Bytes(Arc<[u8]>),
     /// The fields of an object that only its language understands. Records do not nest.
-    Record(Arc<[Datum]>),
+    Record(Arc<[DatumOf<T>]>),
 }
 
 impl Datum {
     pub fn text(text: &str) -> Datum {
         Datum::Text(text.into())
-    }
-
-    pub fn number(number: f64) -> Datum {
-        Datum::Number(if number.is_nan() { f64::NAN } else { number })
     }
 
     pub fn bytes(bytes: &[u8]) -> Datum {
@@ -46,7 +45,7 @@ impl Datum {
     }
 
     pub const fn is_absent(&self) -> bool {
-        matches!(self, Datum::Absent)
+        matches!(self, DatumOf::Absent)
     }
 
     /// Names every object that this refers to.
@@ -61,83 +60,91 @@ impl Datum {
             _ => {}
         }
     }
+}
 
+impl<T: AsRef<[u8]>> DatumOf<T> {
     /// The same bytes for the same datum, wherever it stands: for fingerprints.
     pub(super) fn write_canonical(&self, bytes: &mut Vec<u8>) {
         bytes.push(self.rank());
         match self {
-            Datum::Absent | Datum::Nil => {}
-            Datum::Boolean(truth) => bytes.push(u8::from(*truth)),
-            Datum::Number(number) => bytes.extend(number.to_bits().to_le_bytes()),
-            Datum::Object(object) => bytes.extend(object.to_bytes()),
-            Datum::Text(text) => wire::put_bytes(bytes, text.as_bytes()),
-            Datum::Bytes(content) => wire::put_bytes(bytes, content),
-            Datum::Record(fields) => {
+            DatumOf::Absent | DatumOf::Nil => {}
+            DatumOf::Boolean(truth) => bytes.push(u8::from(*truth)),
+            DatumOf::Number(number) => bytes.extend(number.to_bits().to_le_bytes()),
+            DatumOf::Object(object) => bytes.extend(object.to_bytes()),
+            DatumOf::Text(text) => wire::put_bytes(bytes, text.as_ref()),
+            DatumOf::Bytes(content) => wire::put_bytes(bytes, content),
+            DatumOf::Record(fields) => {
                 wire::put(bytes, fields.len() as u64);
                 fields
                     .iter()
-                    .filter(|field| !matches!(field, Datum::Record(_)))
+                    .filter(|field| !matches!(field, DatumOf::Record(_)))
                     .for_each(|it| it.write_canonical(bytes));
             }
         }
     }
+}
+
+impl<T> DatumOf<T> {
+    pub fn number(number: f64) -> DatumOf<T> {
+        DatumOf::Number(if number.is_nan() { f64::NAN } else { number })
+    }
 
     fn rank(&self) -> u8 {
         match self {
-            Datum::Absent => 0,
-            Datum::Nil => 1,
-            Datum::Boolean(_) => 2,
-            Datum::Number(_) => 3,
-            Datum::Object(_) => 4,
-            Datum::Text(_) => 5,
-            Datum::Bytes(_) => 6,
-            Datum::Record(_) => 7,
+            DatumOf::Absent => 0,
+            DatumOf::Nil => 1,
+            DatumOf::Boolean(_) => 2,
+            DatumOf::Number(_) => 3,
+            DatumOf::Object(_) => 4,
+            DatumOf::Text(_) => 5,
+            DatumOf::Bytes(_) => 6,
+            DatumOf::Record(_) => 7,
         }
     }
 }
 
-impl Ord for Datum {
-    fn cmp(&self, other: &Datum) -> Ordering {
+impl<T: Ord> Ord for DatumOf<T> {
+    fn cmp(&self, other: &DatumOf<T>) -> Ordering {
         match (self, other) {
-            (Datum::Boolean(left), Datum::Boolean(right)) => left.cmp(right),
-            (Datum::Number(left), Datum::Number(right)) => left.total_cmp(right),
-            (Datum::Object(left), Datum::Object(right)) => left.cmp(right),
-            (Datum::Text(left), Datum::Text(right)) => left.cmp(right),
-            (Datum::Bytes(left), Datum::Bytes(right)) => left.cmp(right),
-            (Datum::Record(left), Datum::Record(right)) => left.cmp(right),
+            (DatumOf::Boolean(left), DatumOf::Boolean(right)) => left.cmp(right),
+            (DatumOf::Number(left), DatumOf::Number(right)) => left.total_cmp(right),
+            (DatumOf::Object(left), DatumOf::Object(right)) => left.cmp(right),
+            (DatumOf::Text(left), DatumOf::Text(right)) => left.cmp(right),
+            (DatumOf::Bytes(left), DatumOf::Bytes(right)) => left.cmp(right),
+            (DatumOf::Record(left), DatumOf::Record(right)) => left.cmp(right),
             _ => self.rank().cmp(&other.rank()),
         }
     }
 }
 
-impl PartialOrd for Datum {
-    fn partial_cmp(&self, other: &Datum) -> Option<Ordering> {
+impl<T: Ord> PartialOrd for DatumOf<T> {
+    fn partial_cmp(&self, other: &DatumOf<T>) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Datum {
-    fn eq(&self, other: &Datum) -> bool {
+impl<T: Ord> PartialEq for DatumOf<T> {
+    fn eq(&self, other: &DatumOf<T>) -> bool {
         match (self, other) {
-            (Datum::Number(left), Datum::Number(right)) => left.to_bits() == right.to_bits(),
+            (DatumOf::Number(left), DatumOf::Number(right)) => left.to_bits() == right.to_bits(),
             _ => self.cmp(other) == Ordering::Equal,
         }
     }
 }
 
-impl Eq for Datum {}
+impl<T: Ord> Eq for DatumOf<T> {}
 
-impl Hash for Datum {
+impl<T: Ord + Hash> Hash for DatumOf<T> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_u8(self.rank());
         match self {
-            Datum::Absent | Datum::Nil => {}
-            Datum::Boolean(truth) => truth.hash(state),
-            Datum::Number(number) => state.write_u64(number.to_bits()),
-            Datum::Object(object) => object.hash(state),
-            Datum::Text(text) => text.hash(state),
-            Datum::Bytes(bytes) => bytes.hash(state),
-            Datum::Record(fields) => fields.hash(state),
+            DatumOf::Absent | DatumOf::Nil => {}
+            DatumOf::Boolean(truth) => truth.hash(state),
+            DatumOf::Number(number) => state.write_u64(number.to_bits()),
+            DatumOf::Object(object) => object.hash(state),
+            DatumOf::Text(text) => text.hash(state),
+            DatumOf::Bytes(bytes) => bytes.hash(state),
+            DatumOf::Record(fields) => fields.hash(state),
         }
     }
 }
@@ -162,6 +169,12 @@ impl From<&str> for Datum {
 
 impl Text {
     pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl AsRef<[u8]> for Text {
+    fn as_ref(&self) -> &[u8] {
         &self.0
     }
 }

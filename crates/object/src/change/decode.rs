@@ -1,24 +1,30 @@
 //! Bytes to changes. What comes in may be anything: whatever is read is checked, nothing is set aside for more than the
 //! input can hold, and no recursion follows it.
 
-use super::creation::{Body, Creation};
-use super::datum::{Datum, Text};
+use super::creation::{BodyOf, Creation, CreationOf};
+use super::datum::{Datum, DatumOf, Text};
 use super::error::ChangeError;
 use super::id::{ActorId, ChangeId, ObjectId};
-use super::operation::{Field, Line, Operation, Run};
+use super::operation::{Field, FieldOf, Line, Operation, Run, RunOf};
 use super::outline::{self, Outline};
 use super::time::Time;
 use super::wire::{self, Reader, bit, body, kind, tag, under};
 use super::{Change, Preds};
+use smallvec::SmallVec;
+
+/// What texts are read into: `Text`, which is shared and stays, or the bytes themselves.
+pub trait ReadText<'b>: Clone + Default + Ord + AsRef<[u8]> + From<&'b [u8]> {}
+
+impl<'b, T: Clone + Default + Ord + AsRef<[u8]> + From<&'b [u8]>> ReadText<'b> for T {}
 
 /// Reads a batch, change by change. After an error it is at its end.
-pub struct Decoder<'b> {
+pub struct Decoder<'b, T = Text> {
     reader: Reader<'b>,
     next: ChangeId,
     object: ObjectId,
     time: Time,
-    names: Vec<Text>,
-    objects: Vec<ObjectId>,
+    names: SmallVec<[T; 4]>,
+    objects: SmallVec<[ObjectId; 4]>,
     has_failed: bool,
 }
 
@@ -35,49 +41,10 @@ impl<'b> Decoder<'b> {
             next,
             object: ObjectId::minted(next),
             time: Time(0),
-            names: Vec::new(),
-            objects: Vec::new(),
+            names: SmallVec::new(),
+            objects: SmallVec::new(),
             has_failed: false,
         })
-    }
-
-    /// One object that was written by itself; nothing may follow it.
-    pub(super) fn alone(object: ObjectId, bytes: &'b [u8]) -> Result<Creation, ChangeError> {
-        let mut decoder = Decoder::of_one(object, bytes);
-        let creation = decoder.creation(Some(object))?;
-        match decoder.reader.rest() {
-            0 => Ok(creation),
-            rest => Err(ChangeError::Surplus(rest)),
-        }
-    }
-
-    /// The same without its elements.
-    pub(super) fn outline(object: ObjectId, bytes: &'b [u8]) -> Result<Outline, ChangeError> {
-        let mut decoder = Decoder::of_one(object, bytes);
-        let (form, creation) = decoder.front(Some(object))?;
-        let content = match form {
-            body::ITEMS => outline::Content::Items(decoder.reader.number()?),
-            body::UNITS => {
-                let width = decoder.reader.byte()?;
-                outline::Content::Units { width, bytes: decoder.reader.number()? }
-            }
-            body::MAP => outline::Content::Map,
-            body::COUNTERS => outline::Content::Counters,
-            _ => return Ok(Outline::from(&Creation { body: decoder.body(form)?, ..creation })),
-        };
-        Ok(Outline::new(creation.protos.len(), content))
-    }
-
-    fn of_one(object: ObjectId, bytes: &'b [u8]) -> Decoder<'b> {
-        Decoder {
-            reader: Reader::new(bytes),
-            next: ChangeId::new(ActorId(0), 0),
-            object,
-            time: Time(0),
-            names: Vec::new(),
-            objects: Vec::new(),
-            has_failed: false,
-        }
     }
 
     /// The id of the change that comes next.
@@ -106,22 +73,25 @@ impl<'b> Decoder<'b> {
         Ok(Change { id, time: self.time, object: self.object, operation, preds })
     }
 
+    /// One object that was written by itself, without its elements.
+    pub(super) fn outline(object: ObjectId, bytes: &'b [u8]) -> Result<Outline, ChangeError> {
+        let mut decoder = Decoder::of_one(object, bytes);
+        let (form, creation) = decoder.front(Some(object))?;
+        let content = match form {
+            body::ITEMS => outline::Content::Items(decoder.reader.number()?),
+            body::UNITS => {
+                let width = decoder.reader.byte()?;
+                outline::Content::Units { width, bytes: decoder.reader.number()? }
+            }
+            body::MAP => outline::Content::Map,
+            body::COUNTERS => outline::Content::Counters,
+            _ => return Ok(Outline::from(&Creation { body: decoder.body(form)?, ..creation })),
+        };
+        Ok(Outline::new(creation.protos.len(), content))
+    }
+
     fn context(&mut self, head: u8) -> Result<ObjectId, ChangeError> {
         if head & bit::DERIVED == 0 { Ok(ObjectId::minted(change_id(&mut self.reader)?)) } else { self.fingerprint() }
-    }
-
-    fn fingerprint(&mut self) -> Result<ObjectId, ChangeError> {
-        let at = self.reader.at();
-        let object = ObjectId::from_bytes(self.reader.array()?);
-        if object.is_derived() { Ok(object) } else { Err(ChangeError::Range { what: "fingerprint", at }) }
-    }
-
-    /// The object at the distance that follows.
-    fn near(&mut self) -> Result<ObjectId, ChangeError> {
-        let at = self.reader.at();
-        let distance = self.reader.signed()? as u64;
-        let from = self.object.minted_by().ok_or(ChangeError::Range { what: "distance to an object", at })?;
-        Ok(ObjectId::minted(ChangeId::new(from.actor, from.seq.wrapping_add(distance))))
     }
 
     fn preds(&mut self, id: ChangeId) -> Result<Box<[ChangeId]>, ChangeError> {
@@ -177,32 +147,70 @@ impl<'b> Decoder<'b> {
             Line::Units => self.units(),
         }
     }
+}
 
-    fn items(&mut self) -> Result<Run, ChangeError> {
-        let count = self.reader.count()?;
-        (0..count).map(|_| self.datum()).collect::<Result<_, _>>().map(Run::Items)
+impl<'b, T: ReadText<'b>> Decoder<'b, T> {
+    /// One object that was written by itself; nothing may follow it.
+    pub(super) fn alone(object: ObjectId, bytes: &'b [u8]) -> Result<CreationOf<T>, ChangeError> {
+        let mut decoder = Decoder::of_one(object, bytes);
+        let creation = decoder.creation(Some(object))?;
+        match decoder.reader.rest() {
+            0 => Ok(creation),
+            rest => Err(ChangeError::Surplus(rest)),
+        }
     }
 
-    fn units(&mut self) -> Result<Run, ChangeError> {
+    fn of_one(object: ObjectId, bytes: &'b [u8]) -> Decoder<'b, T> {
+        Decoder {
+            reader: Reader::new(bytes),
+            next: ChangeId::new(ActorId(0), 0),
+            object,
+            time: Time(0),
+            names: SmallVec::new(),
+            objects: SmallVec::new(),
+            has_failed: false,
+        }
+    }
+
+    fn fingerprint(&mut self) -> Result<ObjectId, ChangeError> {
+        let at = self.reader.at();
+        let object = ObjectId::from_bytes(self.reader.array()?);
+        if object.is_derived() { Ok(object) } else { Err(ChangeError::Range { what: "fingerprint", at }) }
+    }
+
+    /// The object at the distance that follows.
+    fn near(&mut self) -> Result<ObjectId, ChangeError> {
+        let at = self.reader.at();
+        let distance = self.reader.signed()? as u64;
+        let from = self.object.minted_by().ok_or(ChangeError::Range { what: "distance to an object", at })?;
+        Ok(ObjectId::minted(ChangeId::new(from.actor, from.seq.wrapping_add(distance))))
+    }
+
+    fn items(&mut self) -> Result<RunOf<T>, ChangeError> {
+        let count = self.reader.count()?;
+        (0..count).map(|_| self.datum()).collect::<Result<_, _>>().map(RunOf::Items)
+    }
+
+    fn units(&mut self) -> Result<RunOf<T>, ChangeError> {
         let at = self.reader.at();
         let width = self.reader.byte()?;
         let bytes = self.reader.prefixed()?;
         if !(1..=wire::WIDTH_MOST).contains(&width) || bytes.len() % usize::from(width) != 0 {
             return Err(ChangeError::Range { what: "width of units", at });
         }
-        Ok(Run::Units { width, bytes: bytes.into() })
+        Ok(RunOf::Units { width, bytes: bytes.into() })
     }
 
     /// `known` is the object where it does not follow from the change: at rest its protos may be others than at first.
-    fn creation(&mut self, known: Option<ObjectId>) -> Result<Creation, ChangeError> {
+    fn creation(&mut self, known: Option<ObjectId>) -> Result<CreationOf<T>, ChangeError> {
         let (form, creation) = self.front(known)?;
-        Ok(Creation { body: self.body(form)?, ..creation })
+        Ok(CreationOf { body: self.body(form)?, ..creation })
     }
 
     /// All of a creation that stands before its body, and what form that has.
-    fn front(&mut self, known: Option<ObjectId>) -> Result<(u8, Creation), ChangeError> {
+    fn front(&mut self, known: Option<ObjectId>) -> Result<(u8, CreationOf<T>), ChangeError> {
         let head = self.reader.byte()?;
-        let mut creation = Creation { kind: self.reader.small("kind of object")?, ..Creation::default() };
+        let mut creation = CreationOf { kind: self.reader.small("kind of object")?, ..CreationOf::default() };
         if head & body::IS_UNDER != 0 {
             creation.under = Some((self.far()?, self.under()?));
         }
@@ -219,37 +227,37 @@ impl<'b> Decoder<'b> {
         Ok((head & body::MASK, creation))
     }
 
-    fn under(&mut self) -> Result<Field, ChangeError> {
+    fn under(&mut self) -> Result<FieldOf<T>, ChangeError> {
         let at = self.reader.at();
         match self.reader.byte()? {
-            under::SLOT => self.name().map(Field::Slot),
-            under::ENTRY => self.datum().map(Field::Entry),
+            under::SLOT => self.name().map(FieldOf::Slot),
+            under::ENTRY => self.datum().map(FieldOf::Entry),
             _ => Err(ChangeError::Unknown { what: "place of a container", at }),
         }
     }
 
-    fn body(&mut self, form: u8) -> Result<Body, ChangeError> {
+    fn body(&mut self, form: u8) -> Result<BodyOf<T>, ChangeError> {
         Ok(match form {
-            body::NOTHING => Body::Nothing,
-            body::DATA => Body::Data(self.datum()?),
-            body::ITEMS => Body::Elements(self.items()?),
-            body::UNITS => Body::Elements(self.units()?),
-            body::MAP => Body::Map(self.pairs(Decoder::datum)?),
-            body::COUNTERS => Body::Counters(self.pairs(|decoder| decoder.reader.signed())?),
-            body::MEMBERS => Body::Members(self.pairs(|decoder| decoder.reader.number())?),
+            body::NOTHING => BodyOf::Nothing,
+            body::DATA => BodyOf::Data(self.datum()?),
+            body::ITEMS => BodyOf::Elements(self.items()?),
+            body::UNITS => BodyOf::Elements(self.units()?),
+            body::MAP => BodyOf::Map(self.pairs(Self::datum)?),
+            body::COUNTERS => BodyOf::Counters(self.pairs(|decoder| decoder.reader.signed())?),
+            body::MEMBERS => BodyOf::Members(self.pairs(|decoder| decoder.reader.number())?),
             _ => return Err(ChangeError::Unknown { what: "body of an object", at: self.reader.at() }),
         })
     }
 
-    fn pairs<T>(
+    fn pairs<V>(
         &mut self,
-        value: impl Fn(&mut Decoder<'b>) -> Result<T, ChangeError>,
-    ) -> Result<Vec<(Datum, T)>, ChangeError> {
+        value: impl Fn(&mut Self) -> Result<V, ChangeError>,
+    ) -> Result<Vec<(DatumOf<T>, V)>, ChangeError> {
         let count = self.reader.count()?;
         (0..count).map(|_| Ok((self.datum()?, value(self)?))).collect()
     }
 
-    fn name(&mut self) -> Result<Text, ChangeError> {
+    fn name(&mut self) -> Result<T, ChangeError> {
         let at = self.reader.at();
         let index: usize = self.reader.small("name")?;
         if let Some(name) = self.names.get(index) {
@@ -258,7 +266,7 @@ impl<'b> Decoder<'b> {
         if index > self.names.len() {
             return Err(ChangeError::Unknown { what: "name", at });
         }
-        let name = Text::from(self.reader.prefixed()?);
+        let name = T::from(self.reader.prefixed()?);
         self.names.push(name.clone());
         Ok(name)
     }
@@ -280,7 +288,7 @@ impl<'b> Decoder<'b> {
         Ok(object)
     }
 
-    fn datum(&mut self) -> Result<Datum, ChangeError> {
+    fn datum(&mut self) -> Result<DatumOf<T>, ChangeError> {
         let first = self.reader.byte()?;
         if first != tag::RECORD {
             return self.scalar(first);
@@ -290,23 +298,23 @@ impl<'b> Decoder<'b> {
             let first = self.reader.byte()?;
             self.scalar(first)
         });
-        fields.collect::<Result<_, _>>().map(Datum::Record)
+        fields.collect::<Result<_, _>>().map(DatumOf::Record)
     }
 
-    fn scalar(&mut self, first: u8) -> Result<Datum, ChangeError> {
+    fn scalar(&mut self, first: u8) -> Result<DatumOf<T>, ChangeError> {
         Ok(match first {
-            tag::SMALL.. => Datum::Number((i64::from(first - tag::SMALL) + wire::SMALL_LEAST) as f64),
-            tag::INTEGER => Datum::Number(self.reader.signed()? as f64),
-            tag::TEXT => Datum::Text(self.name()?),
-            tag::NEAR => Datum::Object(self.near()?),
-            tag::FAR => Datum::Object(self.far()?),
-            tag::ABSENT => Datum::Absent,
-            tag::NIL => Datum::Nil,
-            tag::FALSE => Datum::Boolean(false),
-            tag::TRUE => Datum::Boolean(true),
-            tag::SINGLE => Datum::number(f64::from(f32::from_le_bytes(self.reader.array()?))),
-            tag::DOUBLE => Datum::number(f64::from_le_bytes(self.reader.array()?)),
-            tag::BYTES => Datum::Bytes(self.reader.prefixed()?.into()),
+            tag::SMALL.. => DatumOf::Number((i64::from(first - tag::SMALL) + wire::SMALL_LEAST) as f64),
+            tag::INTEGER => DatumOf::Number(self.reader.signed()? as f64),
+            tag::TEXT => DatumOf::Text(self.name()?),
+            tag::NEAR => DatumOf::Object(self.near()?),
+            tag::FAR => DatumOf::Object(self.far()?),
+            tag::ABSENT => DatumOf::Absent,
+            tag::NIL => DatumOf::Nil,
+            tag::FALSE => DatumOf::Boolean(false),
+            tag::TRUE => DatumOf::Boolean(true),
+            tag::SINGLE => DatumOf::number(f64::from(f32::from_le_bytes(self.reader.array()?))),
+            tag::DOUBLE => DatumOf::number(f64::from_le_bytes(self.reader.array()?)),
+            tag::BYTES => DatumOf::Bytes(self.reader.prefixed()?.into()),
             _ => return Err(ChangeError::Unknown { what: "form of a value", at: self.reader.at() - 1 }),
         })
     }

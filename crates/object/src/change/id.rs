@@ -1,6 +1,6 @@
 //! Identities: of actors, of changes, of objects. Equal ids mean the same thing in every process and for ever.
 
-use super::operation::Field;
+use super::operation::FieldOf;
 use siphasher::sip128::{Hasher128, SipHasher24};
 use std::fmt;
 use std::hash::Hasher;
@@ -46,7 +46,12 @@ impl ObjectId {
     }
 
     /// The container of this kind and these protos in this place of its parent.
-    pub fn derived(parent: ObjectId, field: &Field, kind: u32, protos: &[ObjectId]) -> ObjectId {
+    pub fn derived<T: Ord + AsRef<[u8]>>(
+        parent: ObjectId,
+        field: &FieldOf<T>,
+        kind: u32,
+        protos: &[ObjectId],
+    ) -> ObjectId {
         let mut bytes = Vec::with_capacity(64);
         bytes.extend(parent.to_bytes());
         bytes.extend(kind.to_le_bytes());
@@ -117,7 +122,7 @@ impl fmt::Display for ObjectId {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::change::Datum;
+    use crate::change::{Datum, Field};
 
     #[test]
     fn keys_sort_as_ids_do() {

@@ -26,16 +26,16 @@ mod table;
 mod time;
 mod wire;
 
-pub use creation::{Body, Creation, Form};
-pub use datum::{Datum, Text};
-pub use decode::Decoder;
+pub use creation::{Body, BodyOf, Creation, CreationOf, Form};
+pub use datum::{Datum, DatumOf, Text};
+pub use decode::{Decoder, ReadText};
 pub use draft::Draft;
 pub use encode::Encoder;
 pub use error::ChangeError;
 pub use id::{ActorId, ChangeId, ObjectId};
-pub use operation::{Field, Line, Operation, Run};
+pub use operation::{Field, FieldOf, Line, Operation, Run, RunOf};
 pub use outline::Outline;
-pub use stored::{decode_stored, encode_stored, outline_stored};
+pub use stored::{borrow_stored, decode_stored, encode_stored, outline_stored};
 pub use time::{Clock, Time};
 
 /// One change of state.

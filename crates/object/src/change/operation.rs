@@ -1,15 +1,18 @@
 //! What one change does to one object. Each kind is here because it merges in a way of its own.
 
 use super::creation::Creation;
-use super::datum::{Datum, Text};
+use super::datum::{Datum, DatumOf, Text};
 use std::sync::Arc;
 
 /// A part of an object that holds one value, which a write replaces.
+pub type Field = FieldOf<Text>;
+
+/// The same with its texts as `T`, as `DatumOf`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Field {
-    Slot(Text),
+pub enum FieldOf<T: Ord> {
+    Slot(T),
     /// One key of a map.
-    Entry(Datum),
+    Entry(DatumOf<T>),
     /// All of what only the object's language understands: a block, a message, a suspended coroutine.
     Data,
     /// Bits of the object's header that a program can notice.
@@ -27,9 +30,12 @@ pub enum Line {
 }
 
 /// Elements that follow each other.
+pub type Run = RunOf<Text>;
+
+/// The same with its texts as `T`, as `DatumOf`.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Run {
-    Items(Arc<[Datum]>),
+pub enum RunOf<T: Ord> {
+    Items(Arc<[DatumOf<T>]>),
     /// Units of `width` bytes each, of 1 to 16.
     Units {
         width: u8,
@@ -112,19 +118,19 @@ impl Run {
     }
 }
 
-impl Field {
+impl<T: Ord + AsRef<[u8]>> FieldOf<T> {
     pub(super) fn write_canonical(&self, bytes: &mut Vec<u8>) {
         match self {
-            Field::Slot(name) => {
+            FieldOf::Slot(name) => {
                 bytes.push(0);
-                Datum::Text(name.clone()).write_canonical(bytes);
+                DatumOf::Text(name.as_ref()).write_canonical(bytes);
             }
-            Field::Entry(key) => {
+            FieldOf::Entry(key) => {
                 bytes.push(1);
                 key.write_canonical(bytes);
             }
-            Field::Data => bytes.push(2),
-            Field::Flags => bytes.push(3),
+            FieldOf::Data => bytes.push(2),
+            FieldOf::Flags => bytes.push(3),
         }
     }
 }

@@ -7,7 +7,8 @@
 //! | 1 | form; 1: one whole creation. Others are for objects in pieces, and refused by this version |
 //! | … | the creation, as in a batch whose only object this is |
 
-use super::creation::Creation;
+use super::creation::{Creation, CreationOf};
+use super::datum::Text;
 use super::decode::Decoder;
 use super::encode::Encoder;
 use super::error::ChangeError;
@@ -32,21 +33,31 @@ pub fn encode_stored(object: ObjectId, creation: &Creation, buffer: &mut Vec<u8>
 
 /// The object, if the bytes are those that were written for it.
 pub fn decode_stored(object: ObjectId, bytes: &[u8]) -> Result<Creation, ChangeError> {
-    let (expected, content) = bytes.split_first_chunk().ok_or(ChangeError::Truncated(bytes.len()))?;
-    if checksum(object, content) != u64::from_le_bytes(*expected) {
-        return Err(ChangeError::Checksum(object));
-    }
-    match content.split_first() {
-        Some((&WHOLE, creation)) => Decoder::alone(object, creation),
-        Some((form, _)) => Err(ChangeError::Version(*form)),
-        None => Err(ChangeError::Truncated(bytes.len())),
-    }
+    Decoder::<Text>::alone(object, checked(object, bytes)?)
+}
+
+/// The same for whoever only looks at it: its texts are those of the bytes.
+pub fn borrow_stored(object: ObjectId, bytes: &[u8]) -> Result<CreationOf<&[u8]>, ChangeError> {
+    Decoder::alone(object, checked(object, bytes)?)
 }
 
 /// What operations fit the object. The elements are not looked at, nor is the checksum: whoever reads the object does.
 pub fn outline_stored(object: ObjectId, bytes: &[u8]) -> Result<Outline, ChangeError> {
     match bytes.get(CHECKSUM_BYTES..).and_then(<[u8]>::split_first) {
         Some((&WHOLE, creation)) => Decoder::outline(object, creation),
+        Some((form, _)) => Err(ChangeError::Version(*form)),
+        None => Err(ChangeError::Truncated(bytes.len())),
+    }
+}
+
+/// What stands behind checksum and form.
+fn checked(object: ObjectId, bytes: &[u8]) -> Result<&[u8], ChangeError> {
+    let (expected, content) = bytes.split_first_chunk().ok_or(ChangeError::Truncated(bytes.len()))?;
+    if checksum(object, content) != u64::from_le_bytes(*expected) {
+        return Err(ChangeError::Checksum(object));
+    }
+    match content.split_first() {
+        Some((&WHOLE, creation)) => Ok(creation),
         Some((form, _)) => Err(ChangeError::Version(*form)),
         None => Err(ChangeError::Truncated(bytes.len())),
     }

@@ -5,7 +5,7 @@ use crate::model::{Model, ModelData};
 use crate::operation::{Operation, operations};
 use crate::world::{World, config};
 use object::sequence::Sequence;
-use object::{Data, Handle, Heap, Kind, Loaded, Loader, Value, flag};
+use object::{Data, Handle, Heap, Kind, Loaded, Loader, Nest, Value, flag};
 use proptest::prelude::*;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -22,15 +22,15 @@ struct Kept {
 }
 
 impl Loader for Shelf {
-    fn load(&self, handle: Handle, heap: &Heap) -> Result<Loaded, String> {
+    fn load(&self, handle: Handle, nest: &mut dyn Nest) -> Result<Loaded, String> {
         let shelf = self.0.borrow();
         let Kept { model, names } = shelf.get(&handle).ok_or("it was never taken out")?;
-        let values = model.slots.iter().map(|&(_, value)| value);
         Ok(Loaded {
             kind: model.kind,
             is_activatable: model.is_activatable,
-            protos: model.protos.clone(),
-            slots: names.iter().map(|name| heap.late_symbol(name.clone())).zip(values).collect(),
+            protos: model.protos.iter().copied().collect(),
+            names: names.iter().map(|name| nest.symbol(name.clone())).collect(),
+            values: model.slots.iter().map(|&(_, value)| value).collect(),
             data: data(&model.data, model.kind),
         })
     }
