@@ -26,16 +26,6 @@ pub const OPEN: &[(&str, &str)] = &[
     ("bomb.shared_segments", "without groups of limits only mapped memory is counted, and this is not mapped"),
     ("bomb.sockets", "without groups of limits only mapped memory is counted, and this is the kernel's"),
     ("works.links_to_self", "run by root, a program may not open its own output again: the pipe is root's"),
-    ("proxy.metadata", "there is no proxy yet"),
-    ("proxy.loopback", "there is no proxy yet"),
-    ("proxy.rebound_name", "there is no proxy yet"),
-    ("proxy.host_name", "there is no proxy yet"),
-    ("proxy.mapped", "there is no proxy yet"),
-    ("proxy.number", "there is no proxy yet"),
-    ("proxy.zero", "there is no proxy yet"),
-    ("proxy.socks", "there is no proxy yet"),
-    ("proxy.socks_name", "there is no proxy yet"),
-    ("proxy.unlisted", "there is no proxy yet"),
 ];
 
 /// Why a row is open, if it is.
