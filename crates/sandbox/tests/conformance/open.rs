@@ -4,16 +4,6 @@
 pub const OPEN: &[(&str, &str)] = &[
     ("bomb.nameless_file", "without a cgroup files without a name are not counted"),
     ("bomb.shared_segments", "without a cgroup segments that nobody has attached are not counted"),
-    ("proxy.metadata", "there is no proxy yet"),
-    ("proxy.loopback", "there is no proxy yet"),
-    ("proxy.rebound_name", "there is no proxy yet"),
-    ("proxy.host_name", "there is no proxy yet"),
-    ("proxy.mapped", "there is no proxy yet"),
-    ("proxy.number", "there is no proxy yet"),
-    ("proxy.zero", "there is no proxy yet"),
-    ("proxy.socks", "there is no proxy yet"),
-    ("proxy.socks_name", "there is no proxy yet"),
-    ("proxy.unlisted", "there is no proxy yet"),
 ];
 
 /// Why a row is open, if it is.

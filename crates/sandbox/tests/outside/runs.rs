@@ -91,3 +91,19 @@ fn a_run_is_answered_from_a_recording() {
     assert!(text.starts_with("as it was once said") && text.contains("Connection refused"), "{text}");
     assert_eq!((calls.len(), &calls[0].fate), (2, &Fate::Replayed));
 }
+
+/// As root, the one outside has rights that the run does not have, and the run's files are those of a user of its own.
+#[test]
+fn a_run_whose_socket_calls_are_looked_at_still_calls_its_own_files() {
+    let script = r#"perl -MSocket -e '
+        socket(S, PF_UNIX, SOCK_STREAM, 0); bind(S, sockaddr_un("/tmp/s")) or die "bind $!"; listen(S, 2);
+        chdir "/tmp";
+        for $path ("/tmp/s", "s") {
+            socket(C, PF_UNIX, SOCK_STREAM, 0); connect(C, sockaddr_un($path)) or die "connect $!";
+            accept(A, S); syswrite(C, "x"); sysread(A, $heard, 1); print "heard $heard\n";
+        }
+        socket(C, PF_UNIX, SOCK_STREAM, 0); connect(C, sockaddr_un("/tmp/none")) or print "$!\n";' 2>&1"#;
+    let (text, calls) = run(Network::None, Sockets::Blocked, script);
+    assert_eq!(text, "heard x\nheard x\nNo such file or directory\n");
+    assert_eq!(calls, []);
+}
