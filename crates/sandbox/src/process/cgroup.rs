@@ -220,11 +220,6 @@ impl Cgroup {
         number(&self.memory.join(name))
     }
 
-    /// Whether the kernel ends all of it at once if memory runs out.
-    pub fn ends_whole(&self) -> bool {
-        self.is_second
-    }
-
     /// Whether the kernel ended something in it for want of memory.
     pub fn ran_out_of_memory(&self) -> bool {
         let name = if self.is_second { "memory.events" } else { "memory.oom_control" };

@@ -187,6 +187,8 @@ fn take(handed: &Handed<'_>) -> rustix::io::Result<()> {
     rustix::stdio::dup2_stdout(output)?;
     rustix::stdio::dup2_stderr(error)?;
     system::descriptor::close_all_but(handed.kept)?;
+    system::arguments::hide();
+    rustix::thread::set_name(c"init")?;
     rustix::process::setsid()?;
     rustix::process::umask(Mode::from_raw_mode(0o022));
     Ok(())
