@@ -38,7 +38,7 @@ pub const GROUPS: &[Group] = &[
         answer: Answer::Allow,
         calls: &[
             SYS_read, SYS_write, SYS_readv, SYS_writev, SYS_pread64, SYS_pwrite64, SYS_preadv, SYS_pwritev, SYS_preadv2,
-            SYS_pwritev2, SYS_lseek, SYS_close, SYS_close_range, SYS_dup, SYS_dup3, SYS_fcntl, SYS_flock, SYS_fsync,
+            SYS_pwritev2, SYS_lseek, SYS_close, SYS_close_range, SYS_dup, SYS_dup3, SYS_flock, SYS_fsync,
             SYS_fdatasync, SYS_sync, SYS_syncfs, SYS_readahead, SYS_fadvise64, SYS_copy_file_range, SYS_sendfile, SYS_splice,
             SYS_tee, SYS_vmsplice,
         ],
@@ -222,8 +222,8 @@ pub const GROUPS: &[Group] = &[
         ],
     },
     Group {
-        why: "asynchronous reads of files, the old interface",
-        answer: Answer::Allow,
+        why: "asynchronous reads, the old interface: takes from a number that the whole host shares; programs fall back",
+        answer: Answer::NoSuchCall,
         calls: &[
             SYS_io_setup, SYS_io_destroy, SYS_io_submit, SYS_io_cancel, SYS_io_getevents,
         ],
@@ -398,7 +398,15 @@ const NEW_LISTENER: u32 = 1 << 3;
 const OWN_SETTINGS: &[u32] =
     &[1, 2, 3, 4, 7, 15, 16, 21, 22, 23, 27, 29, 30, 36, 37, 38, 39, 41, 42, 52, 53, 55, 56, 0x5356_4d41, 0x4155_5856];
 
+/// Leases, and notices about directories: both make others wait who open the same file.
+const LEASES: &[u32] = &[1024, 1026];
+
 pub const CHECKED: &[Checked] = &[
+    Checked {
+        why: "descriptors and locks; a lease would hold up whoever opens the file on the host",
+        call: SYS_fcntl,
+        checks: &[(1, Check::NoneOf { bits: ALL_BITS, values: LEASES }, NOT_PERMITTED)],
+    },
     Checked {
         why: "processes and threads, in no namespace but its own",
         call: SYS_clone,

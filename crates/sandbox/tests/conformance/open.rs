@@ -2,18 +2,9 @@
 //! one that is answered rightly by everybody must be taken off, and closes it until it is.
 
 pub const OPEN: &[(&str, &str)] = &[
-    ("files.lease_of_the_host", "a read-only mount does not keep the owner of a file from taking a lease on it"),
-    (
-        "bomb.host_contexts",
-        "io_setup takes from a number that the whole host shares; the filter could know no such call",
-    ),
     (
         "bomb.host_watches",
         "inotify takes from its user's number; user.max_inotify_instances of the namespace could be lower",
-    ),
-    (
-        "inherited.core_limit",
-        "with a limit of 0 a crash still starts the host's handler, if that is a program; 1 does not",
     ),
     ("bomb.nameless_file", "without a cgroup files without a name are not counted"),
     ("bomb.shared_segments", "without a cgroup segments that nobody has attached are not counted"),
