@@ -1,0 +1,106 @@
+//! Threads, one for each run that is under way. Those that have nothing to do wait for the next; the keeper bounds how many
+//! runs there are, and so how many threads.
+
+use super::Warding;
+use super::conversation;
+use std::collections::VecDeque;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Enough for an order and all that is made of it; a thousand of them are little.
+const STACK_BYTES: usize = 512 << 10;
+/// So many wait for work; more end when they have none.
+const IDLE_MAX: usize = 64;
+
+type Work = (UnixStream, Option<OwnedFd>);
+
+#[derive(Default)]
+struct Line {
+    work: VecDeque<Work>,
+    idle: usize,
+    busy: usize,
+}
+
+pub struct Workers {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    warding: Arc<dyn Warding>,
+    line: Mutex<Line>,
+    has_work: Condvar,
+    is_done: Condvar,
+}
+
+impl Shared {
+    /// A run that panicked was in no critical section: those are all here, and short.
+    fn line(&self) -> MutexGuard<'_, Line> {
+        self.line.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Workers {
+    pub fn new(warding: Arc<dyn Warding>) -> Workers {
+        let (line, has_work, is_done) = (Mutex::default(), Condvar::new(), Condvar::new());
+        Workers { shared: Arc::new(Shared { warding, line, has_work, is_done }) }
+    }
+
+    pub fn give(&self, socket: UnixStream, input: Option<OwnedFd>) {
+        let mut line = self.shared.line();
+        line.work.push_back((socket, input));
+        if line.work.len() <= line.idle {
+            return self.shared.has_work.notify_one();
+        }
+        line.busy += 1;
+        drop(line);
+        let shared = self.shared.clone();
+        let started = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || work(&shared));
+        if started.is_err() {
+            let mut line = self.shared.line();
+            line.busy -= 1;
+            // Somebody else will do it; if there is nobody, its socket is closed, which says enough.
+            if line.busy + line.idle == 0 {
+                line.work.clear();
+            }
+        }
+    }
+
+    /// Waits until nothing is under way, or for as long as that may take.
+    pub fn finish(&self, time: Duration) {
+        let until = Instant::now() + time;
+        let mut line = self.shared.line();
+        while line.busy > 0 {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            line = self.shared.is_done.wait_timeout(line, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+/// The life of a thread, which counts as busy when it begins.
+fn work(shared: &Shared) {
+    let mut line = shared.line();
+    loop {
+        if let Some((socket, input)) = line.work.pop_front() {
+            drop(line);
+            // A panic is told where it happens; the run's socket is closed by it.
+            let talk = std::panic::AssertUnwindSafe(|| conversation::hold(shared.warding.as_ref(), socket, input));
+            let _ = std::panic::catch_unwind(talk);
+            line = shared.line();
+            continue;
+        }
+        line.busy -= 1;
+        shared.is_done.notify_all();
+        if line.idle >= IDLE_MAX {
+            return;
+        }
+        line.idle += 1;
+        line = shared.has_work.wait(line).unwrap_or_else(PoisonError::into_inner);
+        line.idle -= 1;
+        line.busy += 1;
+    }
+}
