@@ -18,6 +18,9 @@ pub enum ImageError {
     Unborn,
     #[error("commit {0} is not in the history")]
     NoCommit(u64),
+    /// Somebody set the machine's interrupt while it was looking through the history.
+    #[error("interrupted; nothing was taken back")]
+    Interrupted,
     #[error("the commit cannot be taken back: {0}")]
     NotReverted(String),
 }

@@ -13,6 +13,7 @@
 use crate::error::ImageError;
 use crate::image::{Cause, Image};
 use crate::past::{Impossible, Past};
+use language::Interrupt;
 use merge::{Conflict, Effect, Ledger, NoReconciler, Outcome, Policy, Position, Refusal, Status, Violation, fits};
 use object::change::{ActorId, Change, ChangeId, Datum, Field, Line, ObjectId, Operation, Text, Time};
 use rustc_hash::FxHashSet;
@@ -28,10 +29,10 @@ pub struct Reverted {
 
 impl Image {
     /// Takes back what a commit did, except where later commits wrote to the same place. Objects that it made stay: if
-    /// nothing refers to them any more, nobody sees them.
+    /// nothing refers to them any more, nobody sees them. Looks through all commits since; the machine's interrupt stops it.
     pub fn revert(&mut self, number: u64, cause: &Cause) -> Result<Reverted, ImageError> {
         let commit = self.store.commit_at(number)?.ok_or(ImageError::NoCommit(number))?;
-        let undone = Undoing::new(&self.store, commit)?.undone()?;
+        let undone = Undoing::new(&self.store, commit, &self.vm().interrupt())?.undone()?;
         let ticket = self.adopt(cause, undone.changes)?;
         Ok(Reverted { ticket, contended: undone.contended })
     }
@@ -81,7 +82,7 @@ struct Undoing<'s> {
 }
 
 impl<'s> Undoing<'s> {
-    fn new(store: &'s Store, commit: Commit) -> Result<Undoing<'s>, ImageError> {
+    fn new(store: &'s Store, commit: Commit, interrupt: &Interrupt) -> Result<Undoing<'s>, ImageError> {
         let impossible = |Impossible(object)| {
             ImageError::Damaged(format!("object {object}: its history is not what happened to it"))
         };
@@ -89,6 +90,9 @@ impl<'s> Undoing<'s> {
         let mut later = Vec::new();
         for newer in store.history() {
             let newer = newer?;
+            if interrupt.take() {
+                return Err(ImageError::Interrupted);
+            }
             if newer.number <= commit.number {
                 break;
             }

@@ -2,7 +2,7 @@
 
 mod lab;
 
-use image::{Cause, Image};
+use image::{Cause, Image, ImageError};
 use lab::{answer, cases, create, open, seed};
 use tempfile::TempDir;
 use testkit::Random;
@@ -223,6 +223,20 @@ fn a_revert_closes_no_circle_of_protos() {
 const SLOTS: &[&str] = &["a", "b", "c"];
 
 /// Something to do to one of a few objects, as a program.
+/// It looked through a history of any length, and nobody could stop it.
+#[test]
+fn a_revert_can_be_interrupted_and_changes_nothing_then() {
+    let mut bench = Bench::new("a := 1");
+    let commit = bench.does("a = 2");
+    bench.does("b := 3");
+    bench.image().vm().interrupt().set();
+    let interrupted = bench.image().revert(commit, &Cause::default());
+    assert!(matches!(interrupted, Err(ImageError::Interrupted)));
+    assert_eq!(bench.shows("a"), "2");
+    assert!(bench.reverts(commit).is_empty());
+    assert_eq!(bench.shows("a"), "1");
+}
+
 fn edit(random: &mut Random, which: usize) -> String {
     let (name, number, index) = (SLOTS[random.below(SLOTS.len())], random.below(100), random.below(6));
     match random.below(13) {

@@ -16,6 +16,7 @@ mod options;
 mod progress;
 mod report;
 mod resident;
+mod runs;
 mod session;
 mod source;
 mod turns;

@@ -104,7 +104,11 @@ impl Resident {
             self.session.output.stops(interrupt.clone());
             self.watch.set_interrupt(interrupt);
         }
-        Failure::new(FailureKind::Refused, error.to_string())
+        let kind = match error {
+            ImageError::Interrupted => FailureKind::Interrupted,
+            _ => FailureKind::Refused,
+        };
+        Failure::new(kind, error.to_string())
     }
 
     fn evaluate(&mut self, source: &str, request: &Request) -> Result<(Shown, Option<Ticket>), Failure> {

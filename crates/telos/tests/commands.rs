@@ -168,6 +168,9 @@ fn help_teaches() {
         "fmt",
         "completions",
         "demo",
+        "exec",
+        "doctor",
+        "runs",
     ] {
         let arguments: Vec<&str> = [command, "--help"].into_iter().filter(|word| !word.is_empty()).collect();
         let help = |columns: &str| {

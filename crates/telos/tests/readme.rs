@@ -36,6 +36,7 @@ fn shell(directory: &Path, line: &str) -> (Option<i32>, String) {
     let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap_or_default());
     let mut shell = Command::new("sh");
     shell.args(["-c", line]).current_dir(directory).env("PATH", path);
+    shell.env("XDG_STATE_HOME", directory.join("state"));
     let ended = shell.output().expect("there is a shell");
     (ended.status.code(), String::from_utf8_lossy(&ended.stdout).into_owned())
 }

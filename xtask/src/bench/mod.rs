@@ -6,6 +6,7 @@ mod language;
 mod measure;
 mod merge;
 mod report;
+mod sandbox;
 mod statistics;
 mod store;
 
@@ -20,6 +21,8 @@ pub enum Bench {
     Language(language::Options),
     /// The merge kernel against automerge, loro and yrs
     Merge(merge::Options),
+    /// Sandboxes against plain programs, bwrap, unshare, runc and sandlock
+    Sandbox(sandbox::Options),
     /// The store against a raw append, SQLite, LMDB, redb and fjall
     Store(store::Options),
 }
@@ -28,6 +31,7 @@ pub fn run(workspace: &Workspace, bench: &Bench) -> Result<()> {
     match bench {
         Bench::Language(options) => language::run(workspace, options),
         Bench::Merge(options) => merge::run(workspace, options),
+        Bench::Sandbox(options) => sandbox::run(workspace, options),
         Bench::Store(options) => store::run(workspace, options),
     }
 }

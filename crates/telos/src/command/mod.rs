@@ -3,13 +3,16 @@
 mod check;
 mod completions;
 mod demo;
+mod doctor;
 mod eval;
+mod exec;
 mod fmt;
 mod history;
 mod image;
 mod json;
 mod repl;
 mod run;
+mod runs;
 mod send;
 mod status;
 mod up;
@@ -40,6 +43,7 @@ Examples:
   telos repl                         explore, with completion and help
   telos up garden                    keep an image alive in ./garden
   telos send --image garden '1 + 2'  talk to it; status shows what it does
+  telos exec script.py               any program, sealed in a sandbox
 
 Exit codes:
     0   success, or the code that the program gave to System exit
@@ -68,6 +72,9 @@ enum Command {
     Run(run::Run),
     Eval(eval::Eval),
     Repl(repl::Repl),
+    Exec(Box<exec::Exec>),
+    Doctor(doctor::Doctor),
+    Runs(runs::Runs),
     Up(up::Up),
     Send(send::Send),
     Status(status::Status),
@@ -88,6 +95,9 @@ impl Cli {
             Command::Run(command) => command.run(self.color),
             Command::Eval(command) => command.run(self.color),
             Command::Repl(command) => command.run(self.color),
+            Command::Exec(command) => command.run(),
+            Command::Doctor(command) => command.run(),
+            Command::Runs(command) => command.run(),
             Command::Up(command) => command.run(),
             Command::Send(command) => command.run(self.color),
             Command::Status(command) => command.run(),

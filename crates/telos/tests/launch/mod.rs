@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test file uses what it needs")]
 
+pub mod exec;
 pub mod up;
 
 use std::io::Write;
@@ -56,6 +57,9 @@ pub fn command(directory: &Path, arguments: &[&str]) -> Command {
         .env("TZ", "UTC")
         .env_remove("NO_COLOR")
         .env_remove("TELOS_IMAGE")
+        // Nobody's own log of runs, nor languages.
+        .env("XDG_STATE_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/state"))
+        .env("XDG_CONFIG_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/configuration"))
         .env("RUST_BACKTRACE", "0");
     command
 }

@@ -1,0 +1,120 @@
+//! Ways to run a program, and how many runs a second each of them does with two workers.
+
+use crate::Setting;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// As many as this benchmark's machine has processors.
+const WORKERS: usize = 2;
+
+pub enum Contender {
+    /// Started once for each run.
+    Command(Vec<String>),
+    /// A program that runs the same again and again by itself for so many seconds, and prints how often.
+    Loop(Vec<String>),
+    /// Needs a directory of its own for each run.
+    Runc(Bundle),
+}
+
+impl Contender {
+    pub fn command(words: &[&str]) -> Contender {
+        Contender::Command(words.iter().map(|word| (*word).to_string()).collect())
+    }
+
+    /// Runs a second.
+    pub fn rate(&self, slice: Duration) -> f64 {
+        let start = Instant::now();
+        let runs: u64 = std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..WORKERS).map(|worker| scope.spawn(move || self.runs(worker, slice))).collect();
+            workers.into_iter().map(|worker| worker.join().expect("a worker counts")).sum()
+        });
+        match self {
+            // What it takes to start is not counted there.
+            Contender::Loop(_) => runs as f64 / slice.as_secs_f64(),
+            _ => runs as f64 / start.elapsed().as_secs_f64(),
+        }
+    }
+
+    fn runs(&self, worker: usize, slice: Duration) -> u64 {
+        if let Contender::Loop(words) = self {
+            let output = command(words).arg(slice.as_secs_f64().to_string()).output().expect("it starts");
+            assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+            return String::from_utf8_lossy(&output.stdout).trim().parse().expect("it prints a number");
+        }
+        let (start, mut runs) = (Instant::now(), 0);
+        while start.elapsed() < slice {
+            let mut each = match self {
+                Contender::Command(words) | Contender::Loop(words) => command(words),
+                Contender::Runc(bundle) => bundle.command(worker, runs),
+            };
+            let ended = each.stdin(Stdio::null()).stdout(Stdio::null()).output().expect("it starts");
+            assert!(ended.status.success(), "{each:?}: {}", String::from_utf8_lossy(&ended.stderr));
+            runs += 1;
+        }
+        runs
+    }
+}
+
+fn command(words: &[String]) -> Command {
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]);
+    command
+}
+
+/// What runc wants to have in a directory: a root with the host's programs, and a description.
+pub struct Bundle {
+    directory: TempDir,
+}
+
+impl Bundle {
+    /// None where runc is not installed.
+    pub fn of(program: &[&str]) -> Option<Bundle> {
+        let directory = tempfile::tempdir().expect("a directory can be made");
+        let bundle = directory.path();
+        let specified = Command::new("runc").args(["spec", "--bundle"]).arg(bundle).output().ok()?;
+        assert!(specified.status.success(), "runc spec: {}", String::from_utf8_lossy(&specified.stderr));
+        let path = bundle.join("config.json");
+        let text = std::fs::read_to_string(&path).expect("runc wrote it");
+        let mut config: Value = serde_json::from_str(&text).expect("it is JSON");
+        config["process"]["terminal"] = json!(false);
+        config["process"]["args"] = json!(program);
+        let mounts = config["mounts"].as_array_mut().expect("it has mounts");
+        mounts.push(json!({ "destination": "/usr", "type": "bind", "source": "/usr", "options": ["rbind", "ro"] }));
+        mounts.push(json!({ "destination": "/tmp", "type": "tmpfs", "source": "tmpfs" }));
+        std::fs::write(&path, config.to_string()).expect("there is room");
+        make_root(&bundle.join("rootfs"));
+        Some(Bundle { directory })
+    }
+
+    fn command(&self, worker: usize, run: u64) -> Command {
+        let mut command = Command::new("runc");
+        command.arg("--root").arg(self.directory.path().join("state")).arg("run");
+        command.arg("--bundle").arg(self.directory.path()).arg(format!("bench-{worker}-{run}"));
+        command
+    }
+}
+
+/// As on a host whose programs are all below `/usr`.
+fn make_root(root: &Path) {
+    let made = |path: PathBuf| std::fs::create_dir_all(path).expect("it can be made");
+    ["usr", "proc", "dev", "sys", "tmp", "etc"].iter().for_each(|name| made(root.join(name)));
+    for name in ["bin", "sbin", "lib", "lib64"] {
+        std::os::unix::fs::symlink(format!("usr/{name}"), root.join(name)).expect("it can be made");
+    }
+}
+
+pub fn all_rates(setting: &Setting, contenders: &[(&str, Contender)]) -> Value {
+    let mut rates = vec![Vec::new(); contenders.len()];
+    for round in 0..setting.rounds as usize {
+        for offset in 0..contenders.len() {
+            // Who comes behind whom changes from round to round.
+            let index = (round + offset) % contenders.len();
+            rates[index].push(contenders[index].1.rate(setting.slice));
+        }
+        eprintln!("round {} of {}", round + 1, setting.rounds);
+    }
+    contenders.iter().zip(rates).map(|((name, _), rates)| ((*name).to_string(), json!(rates))).collect()
+}

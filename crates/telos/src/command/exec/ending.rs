@@ -1,0 +1,241 @@
+//! All that happens when a program has ended, or was not run: last words, the patch, what is applied, the JSON object, the
+//! record in the log, the exit code.
+
+use super::job::CodeFacts;
+use super::plan::Plan;
+use super::result::{self, exit_code};
+use super::signals::Received;
+use super::snapshot::Snapshot;
+use super::stream::Taken;
+use super::{apply, diff, terminal};
+use crate::{host, report, runs};
+use sandbox::outcome::{ChangeKind, Changed};
+use sandbox::{Access, Network, Order, Outcome, SandboxError, Verdict};
+use serde_json::{Map, Value, json};
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+
+/// Gathers what is to be said.
+pub struct Ending {
+    is_json: bool,
+    code: u8,
+    has_ended_well: bool,
+    /// The log's line.
+    record: Map<String, Value>,
+    /// What `--json` prints.
+    object: Map<String, Value>,
+    /// Said at the end, after all that the program printed.
+    words: Vec<String>,
+    patch: Option<Vec<u8>>,
+    pub stopped_by: Received,
+}
+
+impl Ending {
+    pub fn new(is_json: bool) -> Ending {
+        Ending {
+            is_json,
+            code: 0,
+            has_ended_well: false,
+            record: Map::new(),
+            object: Map::new(),
+            words: Vec::new(),
+            patch: None,
+            stopped_by: Received::default(),
+        }
+    }
+
+    /// What was asked for, for the log. Of variables only the names: their values may be secrets.
+    pub fn describe(&mut self, order: &Order, language: Option<&str>, code: Option<&CodeFacts>) {
+        let code = code.map(|code| json!({ "file": code.file.as_deref().map(shown), "digest": code.digest, "bytes": code.length_bytes }));
+        let granted = |access| -> Vec<String> {
+            order.view.grants.iter().filter(|grant| grant.access == access).map(|grant| shown(&grant.host)).collect()
+        };
+        let network: Vec<String> = match &order.network {
+            Network::None => Vec::new(),
+            Network::Allowed(hosts) => hosts.iter().map(ToString::to_string).collect(),
+        };
+        let names: Vec<_> = order.environment.iter().map(|(name, _)| name.to_string_lossy()).collect();
+        let program: Vec<_> = order.program.iter().map(|word| word.to_string_lossy()).collect();
+        let files: Vec<String> = order.view.files.iter().map(|file| shown(&file.inside)).collect();
+        for (name, value) in [
+            ("program", json!(program)),
+            ("language", json!(language)),
+            ("code", json!(code)),
+            ("read", json!(granted(Access::Read))),
+            ("write", json!(granted(Access::Layered))),
+            ("files", json!(files)),
+            ("network", json!(network)),
+            ("environment", json!(names)),
+            ("limits", result::limits(&order.limits)),
+        ] {
+            self.record.insert(name.into(), value);
+        }
+    }
+
+    /// It did not run.
+    pub fn refuse(&mut self, error: &anyhow::Error, code: u8) {
+        self.code = code;
+        let message = format!("{error:#}");
+        for fields in [&mut self.record, &mut self.object] {
+            fields.insert("verdict".into(), json!("refused"));
+            fields.insert("error".into(), json!(message));
+        }
+        self.words.push(format!("error: {message}"));
+    }
+
+    pub fn fail(&mut self, error: SandboxError) {
+        let code = match error {
+            SandboxError::NoProgram { .. } => exit_code::NO_PROGRAM,
+            _ => exit_code::REFUSED,
+        };
+        if let SandboxError::TooWeak(lacks) = &error {
+            self.object.insert("lacks".into(), result::lacks(lacks));
+        }
+        self.refuse(&error.into(), code);
+    }
+
+    pub fn ended(&mut self, order: &Order, outcome: &Outcome, taken: Taken) {
+        self.has_ended_well = outcome.verdict == Verdict::Exited(0) && !taken.was_closed;
+        self.code = match (&outcome.verdict, taken.was_closed, self.stopped_by.load(Ordering::SeqCst)) {
+            (Verdict::Stopped, true, 0) => exit_code::OUTPUT_CLOSED,
+            (Verdict::Stopped, _, signal) if signal > 0 => exit_code::SIGNALLED.saturating_add(signal as u8),
+            (verdict, ..) => result::exit_code_of(verdict),
+        };
+        let digest = json!({
+            "code": self.record.get("code").and_then(|code| code.get("digest")),
+            "stdout": taken.output_digest,
+            "stderr": taken.errors_digest,
+        });
+        let mut fields = result::described(outcome);
+        fields.insert("digest".into(), digest);
+        self.record.extend(fields.clone());
+        self.object = fields;
+        if self.is_json {
+            self.object.insert("stdout".into(), json!(String::from_utf8_lossy(&taken.output)));
+            self.object.insert("stderr".into(), json!(String::from_utf8_lossy(&taken.errors)));
+            self.object.insert("changes".into(), outcome.changes.iter().map(|each| described(order, each)).collect());
+        }
+        for lack in &outcome.lacks {
+            let wall = crate::command::doctor::name_of(lack.wall);
+            self.words.push(format!("telos: it ran without a wall: {wall} ({})", lack.why));
+        }
+        self.words.extend(result::last_words(&outcome.verdict, &order.limits));
+    }
+
+    /// Shows and applies; nothing is applied of a program that failed, or to one directory if another refuses.
+    pub fn changes(&mut self, snapshots: &[(usize, PathBuf, Snapshot)], changes: Vec<Changed>, show: bool, keep: bool) {
+        let mut shares: Vec<Vec<Changed>> = snapshots.iter().map(|_| Vec::new()).collect();
+        for change in changes {
+            if let Some(position) = snapshots.iter().position(|(number, ..)| *number == change.grant) {
+                shares[position].push(change);
+            }
+        }
+        let together = snapshots.iter().zip(shares);
+        let plans: Vec<Plan<'_>> =
+            together.map(|((_, _, snapshot), share)| Plan::new(snapshot, share.into_iter())).collect();
+        if show {
+            let prefix = |inside: &Path| {
+                if plans.len() > 1 {
+                    inside.strip_prefix("/").map(Into::into).unwrap_or_default()
+                } else {
+                    PathBuf::new()
+                }
+            };
+            let patches = plans.iter().zip(snapshots).map(|(plan, (_, inside, _))| diff::diff(plan, &prefix(inside)));
+            let patch = patches.collect::<Vec<_>>().concat();
+            self.object.insert("diff".into(), json!(String::from_utf8_lossy(&patch)));
+            self.patch = Some(patch);
+        }
+        if keep && !self.has_ended_well {
+            self.words.push("telos: nothing was applied, since the program did not end well".to_string());
+        } else if keep {
+            self.keep(&plans);
+        }
+    }
+
+    fn keep(&mut self, plans: &[Plan<'_>]) {
+        let applied = plans.iter().try_for_each(apply::check).and_then(|()| {
+            let each = plans.iter().map(apply::apply).collect::<anyhow::Result<Vec<_>>>();
+            each.map(|paths| paths.concat())
+        });
+        match applied {
+            Ok(paths) => {
+                let count = paths.len();
+                for fields in [&mut self.record, &mut self.object] {
+                    fields.insert("applied".into(), json!(count));
+                }
+                if count > 0 && !self.is_json {
+                    self.words.push(format!("telos: {count} changes were applied"));
+                }
+            }
+            Err(error) => {
+                let message = format!("{error:#}");
+                for fields in [&mut self.record, &mut self.object] {
+                    fields.insert("not_applied".into(), json!(message));
+                }
+                self.words.push(format!("error: {message}"));
+                self.code = exit_code::REFUSED;
+            }
+        }
+    }
+
+    /// Somebody at a terminal may not know that changes are gone unless they are asked for.
+    pub fn forget(&mut self, order: &Order, changes: &[Changed]) {
+        let is_change = |change: &&Changed| !matches!(change.kind, ChangeKind::Directory { replaces: false, .. });
+        let count = changes.iter().filter(is_change).count();
+        if count > 0 && std::io::stderr().is_terminal() {
+            let directory = &order.view.grants[changes[0].grant].host;
+            let directory = directory.display();
+            self.words
+                .push(format!("telos: {count} changes to {directory} are gone; --diff shows them, --apply keeps them"));
+        }
+    }
+
+    /// Prints what is left to print and records the run.
+    pub fn finish(self) -> anyhow::Result<ExitCode> {
+        let Ending { is_json, mut code, mut record, mut object, words, patch, .. } = self;
+        let mut printed = Vec::new();
+        if is_json {
+            object.insert("telos_exit_code".into(), json!(code));
+            printed = format!("{}\n", Value::Object(object)).into_bytes();
+        } else if let Some(patch) = patch {
+            printed = if std::io::stdout().is_terminal() { terminal::tamed(&patch) } else { patch };
+        }
+        if !printed.is_empty() && host::write_out(&printed).is_err() {
+            code = exit_code::OUTPUT_CLOSED;
+        }
+        for line in words.iter().filter(|_| !is_json) {
+            report::say(&String::from_utf8_lossy(&terminal::tamed(line.as_bytes())));
+        }
+        record.insert("telos_exit_code".into(), json!(code));
+        // A run is not worth less because the log is full; but nobody should believe that it is there.
+        if let Err(error) = runs::record(record) {
+            report::say(&format!("warning: this run was not recorded: {error:#}"));
+        }
+        Ok(ExitCode::from(code))
+    }
+}
+
+/// JSON has no bytes.
+fn shown(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+fn described(order: &Order, change: &Changed) -> Value {
+    let directory = order.view.grants.get(change.grant).map(|grant| shown(&grant.host));
+    let mut fields = json!({ "directory": directory, "path": shown(&change.path) });
+    let (kind, more) = match &change.kind {
+        ChangeKind::File { bytes, mode } => ("file", json!({ "bytes": bytes.len(), "mode": format!("{mode:o}") })),
+        ChangeKind::Link { target } => ("link", json!({ "target": shown(target) })),
+        ChangeKind::Directory { mode, .. } => ("directory", json!({ "mode": format!("{mode:o}") })),
+        ChangeKind::Removed => ("removed", json!({})),
+        ChangeKind::Unreadable { why } => ("unreadable", json!({ "why": why })),
+    };
+    fields["kind"] = json!(kind);
+    for (name, value) in more.as_object().into_iter().flatten() {
+        fields[name] = value.clone();
+    }
+    fields
+}

@@ -1,0 +1,177 @@
+//! `telos exec`: any program in a sandbox.
+//!
+//! - `job`: from the command line to an order; `limits` and `view` are its options, `language` what `--lang` knows
+//! - `stream`: output on its way out; `terminal` keeps it from steering ours
+//! - `result`: exit codes, last words, JSON
+//! - `tree`, `snapshot`, `plan`: what was in a directory, what a program made of it; `diff` shows that, `apply` does it
+//! - `ending`: all that happens after the program has ended
+//!
+//! Nothing here starts a thread before the run has been started: the sandbox forks.
+
+mod apply;
+mod diff;
+pub mod digest;
+mod ending;
+mod job;
+mod language;
+mod limits;
+mod list;
+mod plan;
+mod result;
+mod signals;
+mod snapshot;
+mod stream;
+mod terminal;
+mod tree;
+mod view;
+
+pub use terminal::tamed;
+
+use self::ending::Ending;
+use self::job::Job;
+use self::snapshot::Snapshot;
+use self::stream::{Route, Tap};
+use super::print;
+use clap::{Args, ValueHint};
+use sandbox::process::Process;
+use sandbox::{Access, Backend, Order, Streams};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Examples:
+  telos exec -- ls -l /                    a command; it sees no file of yours
+  telos exec --lang python -e 'print(6*7)'
+  telos exec sum.py -- 1 2 3               a file, by its extension; arguments
+  echo 'puts 6*7' | telos exec --lang ruby the code from standard input
+  telos exec --write . --diff -- make      what would it change here?
+  telos exec --write . --apply -- make     keep that, if nobody interfered
+  telos exec --read data:/data --timeout 5 --memory 256M --json job.py
+  telos exec --net example.org:443 -- curl -s https://example.org
+  telos exec --list                        the languages, and which are here
+
+Exit codes:
+    0 to 255   what the program ended with
+  128 + N   it was ended by signal N
+  121 to 124   it used up its output, CPU, memory or time
+  125   it was not run, or what it changed was not applied; 127 no such program
+  130   stopped with Ctrl-C; 141 nobody reads the output";
+
+/// Run any program in a sandbox
+///
+/// It sees the programs and libraries of the system, read-only, and nothing else: no file, variable, process or
+/// network of yours. What it writes lies in memory and is gone with it. Grant what it needs; what this host cannot
+/// keep in is refused. Every run is recorded: telos runs.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Exec {
+    /// The language of the code: its name, as --list shows it; else the file tells
+    #[arg(long, short, value_name = "NAME")]
+    lang: Option<String>,
+
+    /// The code itself
+    #[arg(long = "code", short = 'e', value_name = "CODE", allow_hyphen_values = true, conflicts_with = "file")]
+    code: Option<String>,
+
+    /// Show the languages, and which of them are installed
+    #[arg(long, conflicts_with_all = ["file", "code", "lang", "words"])]
+    list: bool,
+
+    #[command(flatten)]
+    view: view::ViewOptions,
+
+    /// Print what it changed below --write, as a patch; its own output goes to standard error
+    #[arg(long, requires = "write", help_heading = "Changes")]
+    diff: bool,
+
+    /// Carry over what it changed below --write, if it ended well and nobody else changed it meanwhile
+    #[arg(long, requires = "write", help_heading = "Changes")]
+    apply: bool,
+
+    #[command(flatten)]
+    limits: limits::LimitOptions,
+
+    /// Run also where this host lacks a wall; the result says which. See telos doctor
+    #[arg(long)]
+    allow_weaker: bool,
+
+    /// Print one JSON object with the verdict, the usage and the output
+    #[arg(long)]
+    json: bool,
+
+    /// On a terminal, let its control sequences through
+    #[arg(long)]
+    raw: bool,
+
+    /// A file with code, - for standard input
+    #[arg(value_hint = ValueHint::FilePath)]
+    file: Option<PathBuf>,
+
+    /// The command, or arguments for the code
+    #[arg(last = true, value_name = "COMMAND")]
+    words: Vec<OsString>,
+}
+
+/// The one kind of sandbox that there is.
+pub fn backend() -> Process {
+    Process::new()
+}
+
+impl Exec {
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        if self.list {
+            return print(&if self.json { list::json_text()? } else { list::text()? });
+        }
+        let mut ending = Ending::new(self.json);
+        match Job::new(&self) {
+            Ok(job) => self.perform(&backend(), job, &mut ending),
+            Err(error) => ending.refuse(&error, result::exit_code::REFUSED),
+        }
+        ending.finish()
+    }
+
+    fn perform(&self, backend: &dyn Backend, job: Job, ending: &mut Ending) {
+        let Job { order, stdin, language, code } = job;
+        ending.describe(&order, language.as_deref(), code.as_ref());
+        let snapshots = match self.snapshots(&order) {
+            Ok(snapshots) => snapshots,
+            Err(error) => return ending.refuse(&error, result::exit_code::REFUSED),
+        };
+        let tap = Tap::new(self.route(), self.raw);
+        let started = backend.start(&order, Streams { stdin, output: tap.sink() });
+        let ended = started.and_then(|running| {
+            let stop = running.stop();
+            tap.stop_with(stop.clone());
+            ending.stopped_by = signals::stop_on_signals(stop);
+            running.wait()
+        });
+        let outcome = match ended {
+            Ok(outcome) => outcome,
+            Err(error) => return ending.fail(error),
+        };
+        ending.ended(&order, &outcome, tap.taken());
+        if self.diff || self.apply {
+            ending.changes(&snapshots, outcome.changes, self.diff, self.apply);
+        } else {
+            ending.forget(&order, &outcome.changes);
+        }
+    }
+
+    fn route(&self) -> Route {
+        match (self.json, self.diff) {
+            (true, _) => Route::Kept,
+            (false, true) => Route::Aside,
+            (false, false) => Route::Through,
+        }
+    }
+
+    /// Of the directories that may be changed, with their number among the grants.
+    fn snapshots(&self, order: &Order) -> anyhow::Result<Vec<(usize, PathBuf, Snapshot)>> {
+        if !self.diff && !self.apply {
+            return Ok(Vec::new());
+        }
+        let layered = order.view.grants.iter().enumerate().filter(|(_, grant)| grant.access == Access::Layered);
+        layered.map(|(number, grant)| Ok((number, grant.inside.clone(), Snapshot::take(&grant.host)?))).collect()
+    }
+}

@@ -1,0 +1,155 @@
+//! How a run ended, for people, for programs and for the log: exit code, last words, JSON.
+
+use sandbox::outcome::Limit;
+use sandbox::{Lack, Limits, Outcome, Usage, Verdict};
+use serde_json::{Map, Value, json};
+use std::time::Duration;
+
+/// What the exit code of `telos exec` means, beyond what the program chose itself.
+pub mod exit_code {
+    pub use crate::session::exit_code::{INTERRUPTED, MEMORY, OUTPUT_CLOSED, TIMEOUT};
+    pub const OUTPUT: u8 = 121;
+    pub const CPU: u8 = 122;
+    /// It did not run, or what it changed could not be kept.
+    pub const REFUSED: u8 = 125;
+    pub const NO_PROGRAM: u8 = 127;
+    /// Added to the number of the signal that ended it.
+    pub const SIGNALLED: u8 = 128;
+}
+
+pub fn exit_code_of(verdict: &Verdict) -> u8 {
+    match verdict {
+        // A process ends with a byte, whatever it was called with.
+        Verdict::Exited(code) => *code as u8,
+        Verdict::Signalled(signal) => exit_code::SIGNALLED.saturating_add(*signal as u8),
+        Verdict::Limited(limit) => match limit {
+            Limit::Time => exit_code::TIMEOUT,
+            Limit::Cpu => exit_code::CPU,
+            Limit::Memory => exit_code::MEMORY,
+            Limit::Output => exit_code::OUTPUT,
+        },
+        Verdict::Stopped => exit_code::INTERRUPTED,
+    }
+}
+
+/// The last line on standard error, where the exit code alone would leave somebody guessing.
+pub fn last_words(verdict: &Verdict, limits: &Limits) -> Option<String> {
+    let limit = match verdict {
+        Verdict::Limited(limit) => limit,
+        Verdict::Signalled(signal) => return Some(format!("telos: ended by signal {signal}{}", name_of(*signal))),
+        Verdict::Exited(_) | Verdict::Stopped => return None,
+    };
+    let seconds = |time: Option<Duration>| time.unwrap_or_default().as_secs_f64();
+    let mebibytes = |bytes: Option<u64>| bytes.unwrap_or_default() as f64 / f64::from(1 << 20);
+    Some(match limit {
+        Limit::Time => format!("telos: timed out after {} s; --timeout TIME allows more", seconds(limits.time)),
+        Limit::Cpu => format!("telos: used its {} s of processor time; --cpu TIME allows more", seconds(limits.cpu)),
+        Limit::Memory => {
+            let size = mebibytes(limits.memory_bytes);
+            format!("telos: used its {size} MiB of memory; --memory SIZE allows more")
+        }
+        Limit::Output => {
+            let size = mebibytes(limits.output_bytes);
+            format!("telos: printed more than {size} MiB; --output SIZE allows more")
+        }
+    })
+}
+
+/// Those that a reader has to look up.
+fn name_of(signal: i32) -> &'static str {
+    match signal {
+        4 => " (illegal instruction)",
+        6 => " (aborted)",
+        7 => " (bus error)",
+        8 => " (arithmetic fault)",
+        9 => " (killed)",
+        11 => " (segmentation fault)",
+        15 => " (terminated)",
+        25 => " (file too large; --file-size SIZE allows more)",
+        31 => " (a system call that is not allowed)",
+        _ => "",
+    }
+}
+
+/// What was decided and used, as `--json` and the log have it.
+pub fn described(outcome: &Outcome) -> Map<String, Value> {
+    let (word, exit_code, signal, limit) = match &outcome.verdict {
+        Verdict::Exited(code) => ("exited", Some(*code), None, None),
+        Verdict::Signalled(signal) => ("signalled", None, Some(*signal), None),
+        Verdict::Limited(limit) => ("limited", None, None, Some(format!("{limit:?}").to_lowercase())),
+        Verdict::Stopped => ("stopped", None, None, None),
+    };
+    let mut fields = Map::new();
+    fields.insert("verdict".into(), json!(word));
+    fields.insert("exit_code".into(), json!(exit_code));
+    fields.insert("signal".into(), json!(signal));
+    fields.insert("limit".into(), json!(limit));
+    fields.insert("usage".into(), usage(&outcome.usage));
+    fields.insert("lacks".into(), lacks(&outcome.lacks));
+    fields
+}
+
+fn usage(usage: &Usage) -> Value {
+    let milliseconds = |time: Duration| (time.as_secs_f64() * 1e6).round() / 1e3;
+    json!({
+        "time_ms": milliseconds(usage.time),
+        "user_ms": milliseconds(usage.user),
+        "system_ms": milliseconds(usage.system),
+        "memory_bytes": usage.memory_bytes,
+        "output_bytes": usage.output_bytes,
+    })
+}
+
+pub fn lacks(lacks: &[Lack]) -> Value {
+    let each = |lack: &Lack| json!({ "wall": wall_name(lack), "why": lack.why, "remedy": lack.remedy });
+    lacks.iter().map(each).collect()
+}
+
+fn wall_name(lack: &Lack) -> String {
+    crate::command::doctor::name_of(lack.wall)
+}
+
+pub fn limits(limits: &Limits) -> Value {
+    let seconds = |time: Option<Duration>| time.map(|time| time.as_secs_f64());
+    json!({
+        "time_s": seconds(limits.time),
+        "cpu_s": seconds(limits.cpu),
+        "memory_bytes": limits.memory_bytes,
+        "processes": limits.processes,
+        "open_files": limits.open_files,
+        "file_bytes": limits.file_bytes,
+        "disk_bytes": limits.disk_bytes,
+        "disk_files": limits.disk_files,
+        "output_bytes": limits.output_bytes,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_end_has_its_exit_code() {
+        let codes = [
+            (Verdict::Exited(3), 3),
+            (Verdict::Signalled(11), 139),
+            (Verdict::Limited(Limit::Time), 124),
+            (Verdict::Limited(Limit::Memory), 123),
+            (Verdict::Limited(Limit::Cpu), 122),
+            (Verdict::Limited(Limit::Output), 121),
+            (Verdict::Stopped, 130),
+        ];
+        for (verdict, code) in codes {
+            assert_eq!(exit_code_of(&verdict), code, "{verdict:?}");
+        }
+    }
+
+    #[test]
+    fn a_limit_is_named_with_the_option_that_moves_it() {
+        let words = |verdict| last_words(&verdict, &Limits::default()).unwrap_or_default();
+        assert!(words(Verdict::Limited(Limit::Time)).contains("after 60 s; --timeout"));
+        assert!(words(Verdict::Limited(Limit::Memory)).contains("1024 MiB of memory; --memory"));
+        assert!(words(Verdict::Signalled(11)).contains("segmentation fault"));
+        assert_eq!(words(Verdict::Exited(1)), "");
+    }
+}

@@ -1,0 +1,104 @@
+//! What was in a directory before a program began: without it, nobody could tell later what somebody else changed
+//! meanwhile. Taken before the start, so a change between that and the program's first look is found as well.
+
+use super::tree::{Fingerprint, Tree};
+use anyhow::ensure;
+use rustix::time::{ClockId, clock_gettime};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// A directory that holds more is none that somebody wants to see the changes of.
+const ENTRIES_MAX: usize = 1_000_000;
+
+pub struct Snapshot {
+    pub tree: Tree,
+    entries: BTreeMap<PathBuf, Fingerprint>,
+}
+
+impl Snapshot {
+    pub fn take(host: &Path) -> anyhow::Result<Snapshot> {
+        let tree = Tree::open(host)?;
+        // The clock that the kernel stamps files with, before the first of them is looked at.
+        let clock = clock_gettime(ClockId::RealtimeCoarse);
+        let now = (clock.tv_sec, clock.tv_nsec as u64);
+        let mut entries = BTreeMap::new();
+        let mut open = vec![PathBuf::new()];
+        while let Some(directory) = open.pop() {
+            for path in tree.names(&directory) {
+                // What vanished since it was listed was not there.
+                let Ok(Some(mut print)) = tree.look(&path) else { continue };
+                if print.is_fresh(now) {
+                    print = tree.with_content(&path, print);
+                }
+                if tree.is_own(&print) {
+                    open.push(path.clone());
+                }
+                entries.insert(path, print);
+            }
+            let limit = ENTRIES_MAX;
+            ensure!(entries.len() <= limit, "{} holds more than {limit} files; name less of it", host.display());
+        }
+        Ok(Snapshot { tree, entries })
+    }
+
+    pub fn before(&self, path: &Path) -> Option<&Fingerprint> {
+        self.entries.get(path)
+    }
+
+    /// It and all that was below it.
+    pub fn below<'s>(&'s self, path: &'s Path) -> impl Iterator<Item = (&'s PathBuf, &'s Fingerprint)> {
+        self.entries.range(path.to_path_buf()..).take_while(move |(each, _)| each.starts_with(path))
+    }
+
+    /// Whether what is there now is what was there before, or nothing is and was.
+    pub fn is_unchanged(&self, path: &Path) -> bool {
+        match (self.before(path), self.tree.look(path)) {
+            (Some(before), Ok(Some(now))) => before.is_still(&self.tree, path, &now),
+            (None, Ok(None)) => true,
+            _ => false,
+        }
+    }
+
+    /// Those of a directory, or the one file, that are not what they were: changed, gone or new.
+    pub fn changed_below(&self, path: &Path) -> Vec<PathBuf> {
+        let mut changed: Vec<PathBuf> =
+            self.below(path).map(|(each, _)| each).filter(|each| !self.is_unchanged(each)).cloned().collect();
+        let mut open: Vec<PathBuf> = vec![path.to_path_buf()];
+        while let Some(directory) = open.pop() {
+            if self.before(&directory).is_some_and(|before| self.tree.is_own(before)) {
+                let names = self.tree.names(&directory);
+                changed.extend(names.iter().filter(|each| self.before(each).is_none()).cloned());
+                open.extend(names);
+            }
+        }
+        changed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn what_is_changed_gone_or_new_is_found() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        fs::create_dir(at("d")).unwrap();
+        for name in ["same", "d/gone", "d/other", "replaced"] {
+            fs::write(at(name), "1").unwrap();
+        }
+        let snapshot = Snapshot::take(directory.path()).unwrap();
+        assert!(["same", "d", "d/gone", "nothing"].iter().all(|name| snapshot.is_unchanged(Path::new(name))));
+        // The same length, within the same tick of the clock.
+        fs::write(at("d/other"), "2").unwrap();
+        fs::remove_file(at("d/gone")).unwrap();
+        fs::write(at("d/new"), "").unwrap();
+        fs::write(at("copy"), "1").unwrap();
+        fs::rename(at("copy"), at("replaced")).unwrap();
+        let mut changed = snapshot.changed_below(Path::new("d"));
+        changed.sort();
+        assert_eq!(changed, ["d/gone", "d/new", "d/other"].map(PathBuf::from));
+        assert!(!snapshot.is_unchanged(Path::new("replaced")) && snapshot.is_unchanged(Path::new("same")));
+    }
+}

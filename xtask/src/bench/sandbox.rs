@@ -1,0 +1,132 @@
+//! `cargo xtask bench sandbox`: runs a second in sandboxes, ours and those of others, by the program in `bench/sandbox`.
+//! Promises and last values are in `SPECIFICATION.md`.
+
+use super::report::{Bar, Comparison, Report};
+use crate::workspace::{self, Workspace};
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// Of bwrap's rate, with more walls than bwrap has.
+const COLD_BAR: f64 = 1.1;
+const PARTS: [&str; 1] = ["cold"];
+/// What they are called on the command line, and the Debian package they come from.
+const PEERS: [(&str, &str); 3] = [("bwrap", "bubblewrap"), ("unshare", "util-linux"), ("runc", "runc")];
+
+#[derive(clap::Args)]
+pub struct Options {
+    /// How often everything is run
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: u32,
+    /// How long each contender runs in each round
+    #[arg(long, default_value_t = 1.0)]
+    seconds: f64,
+    /// Also write the report, with every sample, to this file
+    #[arg(long)]
+    json: Option<PathBuf>,
+    /// Only this part
+    #[arg(long, value_parser = clap::builder::PossibleValuesParser::new(PARTS))]
+    only: Option<String>,
+    /// A Python that has the package sandlock, to measure that too
+    #[arg(long, value_name = "PYTHON")]
+    sandlock: Option<PathBuf>,
+    /// Measure this program in place of the one built here
+    #[arg(long, value_name = "TELOS")]
+    telos: Option<PathBuf>,
+}
+
+pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
+    for (peer, package) in PEERS {
+        workspace::require(peer, package)?;
+    }
+    if options.sandlock.is_none() {
+        println!("sandlock is not measured: give a Python that has it with --sandlock");
+    }
+    let telos = match &options.telos {
+        Some(telos) => telos.clone(),
+        None => workspace.build_telos(None)?,
+    };
+    let mut command = Command::new(build(workspace)?);
+    command.arg("--telos").arg(telos).args(["--rounds", &options.rounds.to_string()]);
+    command.args(["--seconds", &options.seconds.to_string()]);
+    if let Some(python) = &options.sandlock {
+        command.arg("--sandlock").arg(python);
+    }
+    if let Some(part) = &options.only {
+        command.args(["--only", part]);
+    }
+    let mut report = Report::new("sandbox", options.rounds as usize, versions());
+    println!("{}", report.machine);
+    println!("{:?}", report.versions);
+    let output = command.stderr(Stdio::inherit()).output().context("cannot start bench-sandbox")?;
+    ensure!(output.status.success(), "bench-sandbox failed ({})", output.status);
+    let samples: Value = serde_json::from_slice(&output.stdout).context("bench-sandbox prints JSON")?;
+    if let Some(rates) = samples.get("cold") {
+        cold(rates, &mut report)?;
+    }
+    report.finish(options.json.as_deref())
+}
+
+fn build(workspace: &Workspace) -> Result<PathBuf> {
+    let target = workspace.target.join("bench-sandbox");
+    let mut command = workspace.cargo(["build", "--quiet", "--release", "--manifest-path", "bench/sandbox/Cargo.toml"]);
+    workspace::run(command.arg("--target-dir").arg(&target))?;
+    Ok(target.join("release").join("bench-sandbox"))
+}
+
+/// The first line of what each says of itself.
+fn versions() -> BTreeMap<String, String> {
+    let version = |name: &str| {
+        let output = Command::new(name).arg("--version").output().ok()?;
+        let line = String::from_utf8_lossy(&output.stdout).lines().next()?.trim().to_string();
+        Some((name.to_string(), line))
+    };
+    ["bash", "bwrap", "unshare", "runc"].into_iter().filter_map(version).collect()
+}
+
+fn cold(rates: &Value, report: &mut Report) -> Result<()> {
+    let comparison = comparison("bash -c true, cold", rates)?;
+    print(&comparison);
+    let bwrap = comparison.series.iter().find(|series| series.name == "bwrap").context("bwrap was not measured")?;
+    report.bars.push(Bar::at_least("cold runs a second, telos / bwrap", bwrap.our_ratio.value, COLD_BAR));
+    report.comparisons.push(comparison);
+    Ok(())
+}
+
+/// Ours first.
+fn comparison(name: &str, rates: &Value) -> Result<Comparison> {
+    let rates = rates.as_object().context("there are no rates")?;
+    let names = rates.keys().filter(|name| *name != "telos").cloned();
+    let names: Vec<String> = ["telos".to_string()].into_iter().chain(names).collect();
+    let samples = names.iter().map(|name| {
+        let numbers = rates.get(name).and_then(Value::as_array).with_context(|| format!("no rates of {name}"))?;
+        Ok(numbers.iter().filter_map(Value::as_f64).collect())
+    });
+    let samples: Vec<Vec<f64>> = samples.collect::<Result<_>>()?;
+    ensure!(samples.iter().all(|samples| !samples.is_empty()), "a contender has no samples");
+    Ok(Comparison::of(name, "runs/s", names, samples))
+}
+
+fn print(comparison: &Comparison) {
+    println!("\n{}: median runs a second, and ours as a part of that with the 95 % interval\n", comparison.name);
+    for series in &comparison.series {
+        println!("  {:<10} {:>9.1} {} {}", series.name, series.median.value, comparison.unit, series.our_ratio);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn our_rate_is_compared_with_each() {
+        let rates = json!({ "bwrap": [100.0, 200.0], "telos": [110.0, 220.0] });
+        let comparison = comparison("cold", &rates).unwrap();
+        assert_eq!(comparison.series[0].name, "telos");
+        assert!((comparison.series[1].our_ratio.value - 1.1).abs() < 1e-9);
+        assert!(super::comparison("cold", &json!({ "bwrap": [1.0] })).is_err());
+    }
+}
