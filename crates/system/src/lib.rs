@@ -3,6 +3,7 @@
 //!
 //! - `clone`: processes in namespaces of their own; `program`: what they become; `mount`, `loopback`: what they see
 //! - `seccomp`, `calls`, `landlock`: what a process may still do when it has given up the rest
+//! - `notify`: calls of another process that are handed to us
 //! - `descriptor`: what this process was started with and a child must not be
 //! - `disk`: a file as the log needs it, as a trait, so that tests can put a failing one in its place
 //! - `file`: what the standard library does not offer for files: write-back in pieces, locks with an owner
@@ -21,6 +22,7 @@ pub mod landlock;
 pub mod lmdb;
 pub mod loopback;
 pub mod mount;
+pub mod notify;
 pub mod output;
 pub mod program;
 pub mod seccomp;

@@ -1,7 +1,7 @@
 //! Filters of system calls: the kernel's small programs that see a call's number and arguments, and how they are installed.
 
 use crate::clone::{check, last};
-use rustix::io::Result;
+use rustix::io::{Errno, Result};
 use std::os::fd::{FromRawFd, OwnedFd};
 
 /// One instruction, as the kernel takes it.
@@ -75,9 +75,14 @@ pub fn install(filter: &[Instruction]) -> Result<()> {
     set(filter, 0).map(drop)
 }
 
-/// The same, and a descriptor that calls which the filter answers with `NOTIFY` are told to.
+/// The same, and a descriptor that calls which the filter answers with `NOTIFY` are told to. A call that was told is not
+/// interrupted by signals any more, where the kernel knows that (5.19): it would be made again, and be told twice.
 pub fn install_with_listener(filter: &[Instruction]) -> Result<OwnedFd> {
-    let descriptor = set(filter, libc::SECCOMP_FILTER_FLAG_NEW_LISTENER)?;
+    let listener = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER;
+    let descriptor = match set(filter, listener | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV) {
+        Err(Errno::INVAL) => set(filter, listener)?,
+        answer => answer?,
+    };
     // SAFETY: the kernel has just made it, and nobody else knows it.
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor as i32) })
 }

@@ -28,7 +28,7 @@ pub enum Via {
     Socks,
     /// A system call of this thread.
     Socket {
-        pid: u32,
+        thread: i32,
     },
 }
 

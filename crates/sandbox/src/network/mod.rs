@@ -8,6 +8,7 @@
 //! - `outside`: the one way out: a name is resolved once, all its addresses checked, the connection made to one of them
 //! - `proxy`: takes a run's connections; `http` and `socks` are what it speaks, `conversation` how it listens
 //! - `relay`: carries bytes both ways; `body` says where a request ends
+//! - `sockets`: what becomes of socket calls of programs that know no proxy
 //! - `call`: what is remembered of each attempt; `bounds`, `threads`: how much there can be of everything
 
 pub mod address;
@@ -20,6 +21,7 @@ mod http;
 pub mod outside;
 pub mod proxy;
 pub mod relay;
+pub mod sockets;
 mod socks;
 mod threads;
 

@@ -88,6 +88,13 @@ impl Place {
         Ok(())
     }
 
+    /// Lets go of all sockets that were held.
+    pub fn release(&self) {
+        if let Some(held) = self.threads.state().places.get_mut(&self.number) {
+            held.clear();
+        }
+    }
+
     /// Works in a thread of its own.
     pub fn spawn(self, name: &str, work: impl FnOnce(&Place) + Send + 'static) -> io::Result<()> {
         std::thread::Builder::new().name(name.into()).spawn(move || work(&self)).map(drop)
