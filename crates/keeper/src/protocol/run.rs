@@ -171,6 +171,7 @@ impl RunEnd {
 pub enum RunFailure {
     /// This host cannot keep it in, or there is no room: nothing ran.
     Refused,
+    /// The message is its name.
     NoProgram,
     /// It was withdrawn before it began.
     Withdrawn,

@@ -12,6 +12,7 @@ use rustix::net::{SendFlags, send};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -40,7 +41,8 @@ pub fn hold(warding: &dyn Warding, socket: UnixStream, input: Option<OwnedFd>) {
     loop {
         match inbox.next(FRAME_BYTES_MAX) {
             Ok(Some(frame)) => {
-                let conversation = Conversation { socket, token: frame.id, is_given_up: AtomicBool::new(false) };
+                let is_given_up = AtomicBool::new(false);
+                let conversation = Arc::new(Conversation { socket, token: frame.id, is_given_up });
                 let end = match split_bytes::<RunOrder>(frame.body) {
                     Ok((order, bytes)) => warding.run(Ordered { order, bytes, input }, &conversation),
                     Err(error) => RunEnd::failed(RunFailure::Refused, error.to_string()),

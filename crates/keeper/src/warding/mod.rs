@@ -26,7 +26,7 @@ use workers::Workers;
 /// What runs programs.
 pub trait Warding: Send + Sync + 'static {
     /// Runs one to its end, on a thread of its own.
-    fn run(&self, ordered: Ordered<'_>, conversation: &Conversation) -> RunEnd;
+    fn run(&self, ordered: Ordered<'_>, conversation: &Arc<Conversation>) -> RunEnd;
 }
 
 /// How long runs may take to end when the keeper has gone.

@@ -8,7 +8,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 struct Echo;
 
 impl Warding for Echo {
-    fn run(&self, ordered: Ordered<'_>, conversation: &Conversation) -> RunEnd {
+    fn run(&self, ordered: Ordered<'_>, conversation: &Arc<Conversation>) -> RunEnd {
         conversation.output(RunStream::Output, ordered.bytes, None);
         let program = ordered.order.program.into_iter().next().unwrap().into_word();
         if program == "panic" {

@@ -45,6 +45,8 @@ pub struct Run {
     /// What layered grants are written to, each with its place in the order.
     uppers: Vec<(usize, OwnedFd)>,
     is_stopped: Arc<AtomicBool>,
+    /// Says that it is to be stopped.
+    lifeline: Option<OwnedFd>,
 }
 
 /// The first process inside. All of the run dies with it.
@@ -103,6 +105,7 @@ impl Run {
             lacks: report::steps(failed).filter_map(|step| lack(step, None)).collect(),
             uppers: layered.zip(uppers).collect(),
             is_stopped: Arc::new(AtomicBool::new(false)),
+            lifeline: None,
         })
     }
 
@@ -124,6 +127,7 @@ impl Run {
                 limit = Some(Limit::Output);
                 self.init.kill();
             }
+            self.heed_lifeline();
             if status.is_none() {
                 *status = self.hear();
             }
@@ -138,12 +142,26 @@ impl Run {
         if listens {
             waited.push(PollFd::new(&self.socket, PollFlags::IN));
         }
+        waited.extend(self.lifeline.iter().map(|lifeline| PollFd::new(lifeline, PollFlags::IN)));
         self.streams.watch(&mut waited);
         match poll(&mut waited, timeout.as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(errno) => return Err(SandboxError::system("wait for the sandbox")(errno)),
         }
         Ok(waited.first().is_some_and(|init| !init.revents().is_empty()))
+    }
+
+    /// Looks whether somebody wants it stopped.
+    fn heed_lifeline(&mut self) {
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let is_readable = |lifeline: &OwnedFd| {
+            let mut waited = [PollFd::new(lifeline, PollFlags::IN)];
+            !matches!(poll(&mut waited, Some(&now)), Ok(0) | Err(Errno::INTR))
+        };
+        if self.lifeline.as_ref().is_some_and(is_readable) {
+            self.lifeline = None;
+            self.stop().stop();
+        }
     }
 
     fn left(&self) -> Option<Duration> {
@@ -162,6 +180,10 @@ impl Run {
 }
 
 impl Running for Run {
+    fn stop_when_readable(&mut self, lifeline: OwnedFd) {
+        self.lifeline = Some(lifeline);
+    }
+
     fn stop(&self) -> Stop {
         let (pidfd, is_stopped) = (self.init.pidfd.clone(), self.is_stopped.clone());
         Stop(Arc::new(move || {
