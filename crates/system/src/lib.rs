@@ -9,6 +9,7 @@
 //! - `file`: what the standard library does not offer for files: write-back in pieces, locks with an owner
 //! - `lmdb`: the B+tree in a mapped file that holds the image
 //! - `output`: whether standard output was closed from the beginning
+//! - `raw`: system calls by number, for tests of sandboxes only
 //! - `fault`: a mapped file that is too short or broken ends the process with the file named
 
 pub mod calls;
@@ -25,6 +26,8 @@ pub mod mount;
 pub mod notify;
 pub mod output;
 pub mod program;
+#[cfg(feature = "raw")]
+pub mod raw;
 pub mod seccomp;
 
 pub use error::SystemError;

@@ -106,6 +106,9 @@ fn proc(root: &OwnedFd) -> Answer<()> {
 fn leave_host(root: &OwnedFd) -> Answer<()> {
     rustix::process::fchdir(root)?;
     rustix::process::pivot_root(c".", c".")?;
+    // What now lies over the new root is the host's, and over that the file system in memory: the topmost goes first. Were
+    // the host's left, nobody would see it by a path from the root, but by one that climbs above it.
+    unmount(c".", UnmountFlags::DETACH)?;
     unmount(c".", UnmountFlags::DETACH)?;
     rustix::process::chdir(c"/")
 }

@@ -1,0 +1,266 @@
+//! Runs that end in every way there is, also by the death of whoever supervises them, leave nothing behind: no process, no
+//! mount, no group of limits, no namespace, no descriptor; and no file, which the round looks at after every row.
+//!
+//! `TELOS_SEED` says when things are killed; the gate takes a sample, `TELOS_SOAK` ten thousand.
+
+use crate::neighbours::Neighbour;
+use crate::play::Stage;
+use crate::table::{Judged, Row};
+use sandbox::{Order, Stdin, Streams};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use system::raw::call;
+
+const SAMPLE: usize = 60;
+const SOAK: usize = 10_000;
+/// How long the kernel may take to clear away what was killed.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// Things are killed before this has passed; a run takes a few milliseconds.
+const LATEST_KILL_MICROSECONDS: u64 = 12_000;
+/// Groups of limits that are ours have this in their names.
+const OURS: &str = "telos";
+
+/// What a run can leave behind, at one moment.
+#[derive(PartialEq, Debug)]
+struct Traces {
+    /// Descendants of this process, those that lost their parent included.
+    processes: BTreeSet<u32>,
+    descriptors: BTreeSet<String>,
+    mounts: BTreeSet<String>,
+    /// Of the descendants, where they are not this process's own.
+    namespaces: BTreeSet<String>,
+    groups: BTreeSet<PathBuf>,
+}
+
+impl Traces {
+    fn now() -> Traces {
+        let processes = descendants(std::process::id());
+        let namespaces = processes.iter().flat_map(|process| namespaces(&process.to_string())).collect();
+        let mut groups = BTreeSet::new();
+        find_groups(Path::new("/sys/fs/cgroup"), 0, &mut groups);
+        Traces { processes, descriptors: descriptors(), mounts: mounts(), namespaces, groups }
+    }
+
+    /// What is here now and was not before.
+    fn more_than(&self, before: &Traces) -> Vec<String> {
+        fn more<T: Ord + std::fmt::Debug>(now: &BTreeSet<T>, before: &BTreeSet<T>) -> Vec<String> {
+            now.difference(before).map(|each| format!("{each:?}")).collect()
+        }
+        let mut found = more(&self.processes, &before.processes);
+        found.extend(more(&self.descriptors, &before.descriptors));
+        found.extend(more(&self.mounts, &before.mounts));
+        found.extend(more(&self.namespaces, &before.namespaces));
+        found.extend(more(&self.groups, &before.groups));
+        found
+    }
+}
+
+fn descendants(of: u32) -> BTreeSet<u32> {
+    let parents: Vec<(u32, u32)> = fs::read_dir("/proc").into_iter().flatten().flatten().filter_map(parent).collect();
+    let mut found = BTreeSet::from([of]);
+    loop {
+        let count = found.len();
+        found.extend(
+            parents
+                .iter()
+                .filter(|(_, parent)| found.contains(parent))
+                .map(|(process, _)| *process)
+                .collect::<Vec<_>>(),
+        );
+        if found.len() == count {
+            found.remove(&of);
+            return found;
+        }
+    }
+}
+
+/// A process and its parent.
+fn parent(entry: fs::DirEntry) -> Option<(u32, u32)> {
+    let process = entry.file_name().to_str()?.parse().ok()?;
+    let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
+    let parent = stat.rsplit(')').next()?.split_whitespace().nth(1)?.parse().ok()?;
+    Some((process, parent))
+}
+
+fn descriptors() -> BTreeSet<String> {
+    let is_open = |number: &usize| call(libc::SYS_fcntl, &[*number, libc::F_GETFD as usize]).is_ok();
+    (0..4096).filter(is_open).map(|number| format!("descriptor {number}")).collect()
+}
+
+fn mounts() -> BTreeSet<String> {
+    fs::read_to_string("/proc/self/mountinfo").unwrap_or_default().lines().map(String::from).collect()
+}
+
+fn namespaces(process: &str) -> Vec<String> {
+    let links = fs::read_dir(format!("/proc/{process}/ns")).into_iter().flatten().flatten();
+    links.filter_map(|link| Some(fs::read_link(link.path()).ok()?.display().to_string())).collect()
+}
+
+/// The tree of groups is small; ours are not far below its top.
+fn find_groups(directory: &Path, depth: usize, found: &mut BTreeSet<PathBuf>) {
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        if depth < 6 && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            if entry.file_name().to_string_lossy().contains(OURS) {
+                found.insert(entry.path());
+            }
+            find_groups(&entry.path(), depth + 1, found);
+        }
+    }
+}
+
+/// Waits until all that is new has gone, or says what has not. Other rows make groups of limits meanwhile: what counts is
+/// what was there when this began.
+fn must_vanish(before: &Traces) -> Judged {
+    reap();
+    let first = Traces::now().more_than(before);
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        reap();
+        let now = Traces::now().more_than(before);
+        let left: Vec<&String> = first.iter().filter(|trace| now.contains(trace)).collect();
+        if left.is_empty() {
+            return Ok(());
+        }
+        if Instant::now() > deadline {
+            return Err(format!("left behind: {left:?}"));
+        }
+        std::thread::yield_now();
+    }
+}
+
+/// Takes in whoever died and lost its parent.
+fn reap() {
+    const NO_HANG: usize = 1;
+    while call(libc::SYS_wait4, &[usize::MAX, 0, NO_HANG, 0]).is_ok_and(|process| process > 0) {}
+}
+
+/// Makes this process the parent of all that lose theirs.
+fn adopt_orphans() -> Result<(), String> {
+    let answer = call(libc::SYS_prctl, &[libc::PR_SET_CHILD_SUBREAPER as usize, 1]);
+    answer.map(drop).map_err(|error| error.to_string())
+}
+
+/// Moments to kill at, from a seed.
+struct Moments(u64);
+
+impl Moments {
+    fn from_environment() -> Moments {
+        let seed = std::env::var("TELOS_SEED").ok().and_then(|text| text.parse::<u64>().ok()).unwrap_or(1);
+        Moments(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    fn next(&mut self) -> Duration {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        Duration::from_micros(self.0 % LATEST_KILL_MICROSECONDS)
+    }
+}
+
+/// The ways in which a run ends, in turn.
+fn end_somehow(stage: &Stage, turn: usize, moment: Duration) -> Judged {
+    let mut order = stage.order(&["true"]);
+    match turn % 6 {
+        0 => run(stage, &order),
+        1 => {
+            order.program = stage.order(&["sh", "-c", "(setsid sleep 600 &) & exit 3"]).program;
+            run(stage, &order)
+        }
+        2 => start(stage, &order).map(drop),
+        3 => {
+            order.program = stage.order(&["sleep", "600"]).program;
+            let running = start(stage, &order)?;
+            std::thread::sleep(moment);
+            running.stop().stop();
+            running.wait().map(drop).map_err(|error| error.to_string())
+        }
+        4 => {
+            order.program = stage.order(&["sleep", "600"]).program;
+            order.limits.time = Some(moment);
+            run(stage, &order)
+        }
+        _ => kill_supervisor(stage, &order, moment),
+    }
+}
+
+fn start(stage: &Stage, order: &Order) -> Result<Box<dyn sandbox::Running>, String> {
+    let mut order = order.clone();
+    order.allows_weaker = !stage.missing().is_empty();
+    let streams = Streams { stdin: Stdin::Empty, output: Box::new(|_, _| {}) };
+    stage.backend.start(&order, streams).map_err(|error| error.to_string())
+}
+
+fn run(stage: &Stage, order: &Order) -> Judged {
+    start(stage, order)?.wait().map(drop).map_err(|error| error.to_string())
+}
+
+/// A process that starts a run is killed at some moment, perhaps before the run has begun.
+fn kill_supervisor(stage: &Stage, order: &Order, moment: Duration) -> Judged {
+    let supervisor = call(libc::SYS_fork, &[]).map_err(|error| error.to_string())?;
+    if supervisor == 0 {
+        let mut order = order.clone();
+        order.program = stage.order(&["sleep", "600"]).program;
+        std::process::exit(i32::from(run(stage, &order).is_err()));
+    }
+    std::thread::sleep(moment);
+    let killed = call(libc::SYS_kill, &[supervisor as usize, libc::SIGKILL as usize]);
+    call(libc::SYS_wait4, &[supervisor as usize, 0, 0, 0]).map_err(|error| error.to_string())?;
+    killed.map(drop).map_err(|error| error.to_string())
+}
+
+fn after_many_runs(stage: &Stage) -> Judged {
+    adopt_orphans()?;
+    let is_soak = std::env::var_os("TELOS_SOAK").is_some();
+    if is_soak {
+        call(libc::SYS_alarm, &[3600]).map_err(|error| error.to_string())?;
+    }
+    // The first run of a process may keep something for the next ones, once.
+    run(stage, &stage.order(&["true"]))?;
+    let before = Traces::now();
+    let mut moments = Moments::from_environment();
+    for turn in 0..if is_soak { SOAK } else { SAMPLE } {
+        end_somehow(stage, turn, moments.next()).map_err(|why| format!("run {turn}: {why}"))?;
+        reap();
+    }
+    // Whoever comes next clears away what a killed supervisor could not.
+    run(stage, &stage.order(&["true"]))?;
+    must_vanish(&before)
+}
+
+/// The supervisor dies while its program runs, has children of its own, and holds things open.
+fn after_death_of_supervisor(stage: &Stage) -> Judged {
+    adopt_orphans()?;
+    run(stage, &stage.order(&["true"]))?;
+    let before = Traces::now();
+    let neighbour = Neighbour::start(stage, "half.family")?;
+    if neighbour.said() != "settled" {
+        return Err(format!("the family did not settle: {:?}", neighbour.said()));
+    }
+    if Traces::now().processes.len() < before.processes.len() + 4 {
+        return Err("the family cannot be seen from outside".into());
+    }
+    neighbour.kill_supervisor();
+    drop(neighbour);
+    run(stage, &stage.order(&["true"]))?;
+    must_vanish(&before)
+}
+
+/// Inside: children and grandchildren in sessions of their own, deaf to signals.
+fn family() -> crate::table::Said {
+    let script = "trap '' TERM HUP INT; (setsid sleep 600 &) & sleep 600";
+    std::process::Command::new("bash").args(["-c", script]).spawn()?;
+    crate::neighbours::hold("settled")
+}
+
+pub const HALVES: &[Row] = &[Row::own("half.family", "has children and grandchildren", family)];
+
+pub const ROWS: &[Row] = &[
+    Row::story("leaves.nothing", "ends in any way, many times", after_many_runs),
+    Row::story(
+        "leaves.nothing_without_supervisor",
+        "runs on when its supervisor was killed",
+        after_death_of_supervisor,
+    ),
+];

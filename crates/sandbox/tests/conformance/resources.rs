@@ -1,0 +1,326 @@
+//! Programs that take all there is of something: each meets its limit, and the run ends in the time it was given.
+
+use crate::saying::{got, line};
+use crate::table::{Judged, Row, Said};
+use sandbox::Verdict;
+use sandbox::Wall::{CpuLimit, MemoryLimit, MountNamespace, Overlay, PidNamespace, ProcessLimit};
+use sandbox::outcome::Limit;
+use std::fs::{self, File};
+use std::io::Write;
+use std::time::Duration;
+use system::raw::call;
+
+const MEGABYTE: u64 = 1 << 20;
+/// It was ended for its time, its memory, or the program met the end of memory by itself.
+const MEMORY: &[Verdict] = &[Verdict::Limited(Limit::Memory)];
+const TIME: &[Verdict] = &[Verdict::Limited(Limit::Time)];
+const CPU: &[Verdict] = &[Verdict::Limited(Limit::Cpu)];
+
+/// Forks children that stay, until the kernel refuses. Says the error, if there were few enough.
+fn fork_until_refused() -> Said {
+    for count in 0..500 {
+        match call(libc::SYS_fork, &[]) {
+            Ok(0) => loop {
+                std::thread::sleep(Duration::from_secs(60));
+            },
+            Ok(_) => {}
+            Err(error) => {
+                let name = crate::saying::name(&error);
+                return Ok(if count <= 40 { name } else { format!("{name} after {count}") });
+            }
+        }
+    }
+    Ok("500 children".into())
+}
+
+fn thread_until_refused() -> Said {
+    for count in 0..500 {
+        let thread = std::thread::Builder::new().stack_size(64 << 10);
+        if let Err(error) = thread.spawn(|| std::thread::sleep(Duration::from_secs(60))) {
+            let name = crate::saying::name(&error);
+            return Ok(if count <= 40 { name } else { format!("{name} after {count}") });
+        }
+    }
+    Ok("500 threads".into())
+}
+
+/// Fills memory, and touches it.
+fn fill_memory(megabytes: usize) -> Said {
+    let mut held: Vec<Vec<u8>> = Vec::new();
+    for _ in 0..megabytes {
+        let mut piece = Vec::new();
+        if piece.try_reserve_exact(MEGABYTE as usize).is_err() {
+            return Ok("ENOMEM".into());
+        }
+        piece.resize(MEGABYTE as usize, 1);
+        held.push(piece);
+    }
+    Ok(format!("{} MB", held.len()))
+}
+
+/// Several processes, each of which stays below the limit.
+fn fill_memory_together() -> Said {
+    for _ in 0..8 {
+        if call(libc::SYS_fork, &[])? == 0 {
+            let held = vec![1_u8; 40 << 20];
+            std::thread::sleep(Duration::from_secs(60));
+            drop(held);
+            std::process::exit(0);
+        }
+    }
+    std::thread::sleep(Duration::from_secs(60));
+    Ok("all of it".into())
+}
+
+fn write_until_refused(path: &str, megabytes: usize) -> Said {
+    let mut file = File::create(path)?;
+    let piece = vec![1_u8; MEGABYTE as usize];
+    for count in 0..megabytes {
+        if let Err(error) = file.write_all(&piece) {
+            drop(file);
+            fs::remove_file(path)?;
+            let name = crate::saying::name(&error);
+            return Ok(if count <= 20 { name } else { format!("{name} after {count} MB") });
+        }
+    }
+    Ok(format!("{megabytes} MB"))
+}
+
+/// Several places at once: the limit is of all of them together.
+fn write_everywhere() -> Said {
+    let piece = vec![1_u8; MEGABYTE as usize];
+    let mut written = 0;
+    for directory in ["/tmp", "/layered", "/dev/shm", "/home", "/var/tmp", "/run", "/"] {
+        let Ok(mut file) = File::create(format!("{directory}/bomb")) else { continue };
+        while written < 200 && file.write_all(&piece).is_ok() {
+            written += 1;
+        }
+    }
+    Ok(if written <= 40 { "little".into() } else { format!("{written} MB") })
+}
+
+fn make_files_until_refused(directory: &str) -> Said {
+    for count in 0..20_000 {
+        if let Err(error) = File::create(format!("{directory}/file-{count}")) {
+            let name = crate::saying::name(&error);
+            return Ok(if count <= 1100 { name } else { format!("{name} after {count}") });
+        }
+    }
+    Ok("20000 files".into())
+}
+
+/// Memory that is a file without a name.
+fn fill_nameless_file() -> Said {
+    let file = rustix::fs::memfd_create("bomb", rustix::fs::MemfdFlags::empty())?;
+    let mut file = File::from(file);
+    let piece = vec![1_u8; MEGABYTE as usize];
+    for _ in 0..512 {
+        file.write_all(&piece)?;
+    }
+    Ok("512 MB".into())
+}
+
+fn fill_shared_segments() -> Said {
+    for _ in 0..512 {
+        let segment = call(libc::SYS_shmget, &[libc::IPC_PRIVATE as usize, MEGABYTE as usize, 0o600])?;
+        let address = call(libc::SYS_shmat, &[segment as usize, 0, 0])?;
+        // The kernel itself writes into it, page by page: it fills it with random bytes.
+        for page in 0..256 {
+            call(libc::SYS_getrandom, &[address as usize + page * 4096, 1, 0])?;
+        }
+        call(libc::SYS_shmdt, &[address as usize])?;
+    }
+    Ok("512 MB".into())
+}
+
+/// Bytes that lie in the kernel, in sockets that nobody reads from.
+fn fill_sockets() -> Said {
+    let mut held = Vec::new();
+    let mut bytes = 0;
+    for process in 0..4 {
+        if process > 0 && call(libc::SYS_fork, &[])? != 0 {
+            continue;
+        }
+        while let Ok((one, other)) = std::os::unix::net::UnixStream::pair() {
+            one.set_nonblocking(true)?;
+            while let Ok(written) = (&one).write(&[1; 65_536]) {
+                bytes += written;
+            }
+            held.push((one, other));
+        }
+        if process > 0 {
+            std::thread::sleep(Duration::from_secs(60));
+        }
+    }
+    // The watch of a host without groups of limits looks now and then.
+    std::thread::sleep(Duration::from_secs(2));
+    Ok(format!("{} MB in each of 4 processes", bytes >> 20))
+}
+
+fn open_until_refused() -> Said {
+    let mut open = Vec::new();
+    loop {
+        match File::open("/dev/null") {
+            Ok(file) if open.len() < 5000 => open.push(file),
+            Ok(_) => return Ok("5000 files".into()),
+            Err(error) => {
+                let name = crate::saying::name(&error);
+                return Ok(if open.len() <= 64 { name } else { format!("{name} after {}", open.len()) });
+            }
+        }
+    }
+}
+
+/// All of it together, as one reads it: no more came than was allowed, and it was ended for it.
+fn flooded(run: &crate::play::Run) -> Judged {
+    let seen = run.stdout.len() + run.stderr.len();
+    if run.outcome.verdict != Verdict::Limited(Limit::Output) {
+        return Err(format!("ended as {:?} after {seen} bytes", run.outcome.verdict));
+    }
+    if seen as u64 > MEGABYTE { Err(format!("{seen} bytes came")) } else { Ok(()) }
+}
+
+const IGNORE_ALL: &str = "for signal in $(seq 1 64); do trap '' $signal 2>/dev/null; done; while :; do sleep 1; done";
+
+pub const ROWS: &[Row] = &[
+    Row::own("bomb.fork", "makes processes without end", fork_until_refused)
+        .with(|_, order| order.limits.processes = Some(32))
+        .says(&["EAGAIN"])
+        .by(&[ProcessLimit]),
+    Row::own("bomb.thread", "makes threads without end", thread_until_refused)
+        .with(|_, order| order.limits.processes = Some(32))
+        .says(&["EAGAIN"])
+        .by(&[ProcessLimit]),
+    Row::shell("bomb.fork_of_forks", "makes processes that make processes", "f() { f | f & }; f; sleep 20")
+        .with(|_, order| {
+            order.limits.processes = Some(32);
+            order.limits.time = Some(Duration::from_secs(1));
+        })
+        .judged(|_, run| match run.outcome.verdict {
+            Verdict::Exited(_) | Verdict::Limited(_) => Ok(()),
+            _ => Err("ended otherwise".into()),
+        })
+        .by(&[ProcessLimit]),
+    Row::own("bomb.memory", "fills memory", || fill_memory(512))
+        .with(|_, order| order.limits.memory_bytes = Some(128 * MEGABYTE))
+        .says_or_ends(&["ENOMEM"], MEMORY)
+        .by(&[MemoryLimit]),
+    Row::own("bomb.memory_together", "fills memory from several processes", fill_memory_together)
+        .with(|_, order| order.limits.memory_bytes = Some(128 * MEGABYTE))
+        .ends(MEMORY)
+        .by(&[MemoryLimit]),
+    Row::own("bomb.nameless_file", "fills memory by a file without a name", fill_nameless_file)
+        .with(|_, order| order.limits.memory_bytes = Some(128 * MEGABYTE))
+        .says_or_ends(&["ENOMEM", "ENOSPC", "EFBIG", "EPERM"], MEMORY)
+        .by(&[MemoryLimit]),
+    Row::own("bomb.shared_segments", "fills memory by shared segments that outlive it", fill_shared_segments)
+        .with(|_, order| order.limits.memory_bytes = Some(128 * MEGABYTE))
+        .says_or_ends(&["ENOMEM", "ENOSPC", "EPERM", "ENOSYS"], MEMORY)
+        .by(&[MemoryLimit]),
+    Row::own("bomb.sockets", "fills memory by bytes that nobody receives", fill_sockets)
+        .with(|_, order| order.limits.memory_bytes = Some(128 * MEGABYTE))
+        .says_or_ends(&["ENOMEM", "EMFILE"], MEMORY)
+        .by(&[MemoryLimit]),
+    Row::own("bomb.shared_memory", "fills /dev/shm", || write_until_refused("/dev/shm/bomb", 200))
+        .with(|_, order| order.limits.disk_bytes = Some(16 * MEGABYTE))
+        .says_or_ends(&["ENOSPC", "EDQUOT"], MEMORY)
+        .by(&[MountNamespace]),
+    Row::own("bomb.temporary_files", "fills /tmp", || write_until_refused("/tmp/bomb", 200))
+        .with(|_, order| order.limits.disk_bytes = Some(16 * MEGABYTE))
+        .says(&["ENOSPC", "EDQUOT"])
+        .by(&[MountNamespace]),
+    Row::own("bomb.layer", "fills the layer above a granted directory", || write_until_refused("/layered/bomb", 200))
+        .with(|_, order| order.limits.disk_bytes = Some(16 * MEGABYTE))
+        .says(&["ENOSPC", "EDQUOT"])
+        .by(&[Overlay]),
+    Row::own("bomb.everywhere", "fills every place that it may write to", write_everywhere)
+        .with(|_, order| order.limits.disk_bytes = Some(16 * MEGABYTE))
+        .says(&["little"])
+        .by(&[MountNamespace]),
+    Row::own("bomb.files", "makes files without end", || make_files_until_refused("/tmp"))
+        .with(|_, order| order.limits.disk_files = Some(1000))
+        .says(&["ENOSPC", "EDQUOT"])
+        .by(&[MountNamespace]),
+    Row::own("bomb.files_in_layer", "makes files without end in a layer", || make_files_until_refused("/layered"))
+        .with(|_, order| order.limits.disk_files = Some(1000))
+        .says(&["ENOSPC", "EDQUOT"])
+        .by(&[Overlay]),
+    Row::own("bomb.long_file", "writes one file without end", || {
+        // Without this the kernel ends the program, and nothing is said.
+        let ignore = [libc::SIG_IGN, 0, 0, 0];
+        call(libc::SYS_rt_sigaction, &[libc::SIGXFSZ as usize, ignore.as_ptr() as usize, 0, 8])?;
+        write_until_refused("/tmp/long", 200)
+    })
+    .with(|_, order| order.limits.file_bytes = Some(4 * MEGABYTE))
+    .says(&["EFBIG"]),
+    Row::own("bomb.descriptors", "opens files without end", open_until_refused)
+        .with(|_, order| order.limits.open_files = Some(64))
+        .says(&["EMFILE"]),
+    Row::shell("bomb.output", "writes without end", "exec cat /dev/zero")
+        .with(|_, order| order.limits.output_bytes = Some(MEGABYTE))
+        .judged(|_, run| flooded(run)),
+    Row::shell("bomb.errors", "writes errors without end", "exec cat /dev/zero >&2")
+        .with(|_, order| order.limits.output_bytes = Some(MEGABYTE))
+        .judged(|_, run| flooded(run)),
+    Row::shell("bomb.both_outputs", "writes to both without end", "cat /dev/zero >&2 & exec cat /dev/zero")
+        .with(|_, order| order.limits.output_bytes = Some(MEGABYTE))
+        .judged(|_, run| flooded(run)),
+    Row::own("bomb.locked_memory", "locks memory so that it cannot be swapped", || {
+        const LENGTH: usize = 256 << 20;
+        let memory: Vec<u8> = Vec::with_capacity(LENGTH);
+        got(call(libc::SYS_mlock, &[memory.as_ptr() as usize, LENGTH]))
+    })
+    .with(|_, order| order.limits.memory_bytes = Some(128 * MEGABYTE))
+    .says_or_ends(&["ENOMEM", "EPERM", "EAGAIN"], MEMORY)
+    .by(&[MemoryLimit]),
+    Row::shell("endless.sleep", "sleeps for ever", "exec sleep infinity")
+        .with(|_, order| order.limits.time = Some(Duration::from_millis(400)))
+        .ends(TIME),
+    Row::shell("endless.spin", "computes for ever", "while :; do :; done")
+        .with(|_, order| {
+            order.limits.cpu = Some(Duration::from_secs(1));
+            order.limits.time = Some(Duration::from_secs(10));
+        })
+        .ends(CPU)
+        .by(&[CpuLimit]),
+    Row::shell("endless.spin_together", "computes for ever in many processes, each for a short time", SPIN_TOGETHER)
+        .with(|_, order| {
+            order.limits.cpu = Some(Duration::from_secs(1));
+            order.limits.time = Some(Duration::from_secs(12));
+        })
+        .ends(CPU)
+        .by(&[CpuLimit]),
+    Row::shell("endless.deaf", "ignores every signal that it can", IGNORE_ALL)
+        .with(|_, order| order.limits.time = Some(Duration::from_millis(600)))
+        .ends(TIME),
+    Row::shell("endless.silent", "closes its outputs and goes on", "exec >&- 2>&- <&-; sleep infinity")
+        .with(|_, order| order.limits.time = Some(Duration::from_millis(400)))
+        .ends(TIME),
+    Row::shell(
+        "endless.daemon",
+        "leaves its tree by two forks and a session of its own, and keeps its output open",
+        "(setsid sh -c 'trap \"\" HUP TERM; sleep infinity' & ) & echo done",
+    )
+    .by(&[PidNamespace]),
+    Row::shell(
+        "endless.daemon_past_time",
+        "leaves its tree and computes on after its time",
+        "(setsid sh -c 'while :; do :; done' & ) & sleep infinity",
+    )
+    .with(|_, order| order.limits.time = Some(Duration::from_millis(400)))
+    .ends(TIME)
+    .by(&[PidNamespace]),
+    Row::own("endless.vfork", "lets its child hold it for ever", || {
+        // A child that shares its parent's memory and never goes on stops the parent in the kernel.
+        const SHARES_AND_HOLDS: usize = 0x100 | 0x4000;
+        let child = call(libc::SYS_clone, &[SHARES_AND_HOLDS | libc::SIGCHLD as usize]);
+        if let Ok(0) = child {
+            std::thread::sleep(Duration::from_secs(3600));
+        }
+        Ok(line(got(child)))
+    })
+    .with(|_, order| order.limits.time = Some(Duration::from_millis(400)))
+    .ends(TIME),
+];
+
+const SPIN_TOGETHER: &str = "while :; do (i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done); done";
