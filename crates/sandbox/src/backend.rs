@@ -48,6 +48,13 @@ pub struct Streams {
     pub output: Sink,
 }
 
+impl Streams {
+    /// Nothing to read, and what is written is of no interest.
+    pub fn nowhere() -> Streams {
+        Streams { stdin: Stdin::Empty, output: Box::new(|_, _| {}) }
+    }
+}
+
 /// Takes output as it comes.
 pub type Sink = Box<dyn FnMut(Stream, &[u8]) + Send>;
 

@@ -11,6 +11,8 @@ pub enum Wall {
     UtsNamespace,
     CgroupNamespace,
     TimeNamespace,
+    /// A /proc that shows only what runs inside.
+    OwnProc,
     /// Writes go to memory: the kernel's overlay.
     Overlay,
     Capabilities,
@@ -32,6 +34,7 @@ impl Wall {
         Wall::UtsNamespace,
         Wall::CgroupNamespace,
         Wall::TimeNamespace,
+        Wall::OwnProc,
         Wall::Overlay,
         Wall::Capabilities,
         Wall::NoNewPrivileges,

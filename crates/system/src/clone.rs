@@ -4,7 +4,7 @@
 //! allocator, is held for ever. So the body of a child **must not ask for memory**: all that it needs is made before.
 
 use rustix::io::{Errno, Result};
-use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::time::Duration;
 
 /// Which namespaces a process gets, as the kernel's bits.
@@ -51,8 +51,13 @@ pub const PANICKED: i32 = 70;
 
 /// Starts a process in new namespaces that runs `body` and ends with what that returns.
 pub fn clone(namespaces: u64, body: impl FnOnce() -> i32) -> Result<Child> {
+    clone_into(namespaces, None, body)
+}
+
+/// The same, in a cgroup (of the second version) from its first moment.
+pub fn clone_into(namespaces: u64, cgroup: Option<BorrowedFd<'_>>, body: impl FnOnce() -> i32) -> Result<Child> {
     let mut pidfd: RawFd = -1;
-    let pid = clone3(namespaces | libc::CLONE_PIDFD as u64, &mut pidfd)?;
+    let pid = clone3(namespaces | libc::CLONE_PIDFD as u64, &mut pidfd, cgroup)?;
     if pid == 0 {
         let mut leave = Leave(PANICKED);
         leave.0 = body();
@@ -81,12 +86,17 @@ pub fn clone_until_exec(body: impl FnOnce() -> i32) -> Result<i32> {
     Ok(pid)
 }
 
-fn clone3(flags: u64, pidfd: &mut RawFd) -> Result<i32> {
+fn clone3(flags: u64, pidfd: &mut RawFd, cgroup: Option<BorrowedFd<'_>>) -> Result<i32> {
+    const INTO_CGROUP: u64 = 1 << 33;
     // SAFETY: plain data, for which zeroes are valid.
     let mut arguments: libc::clone_args = unsafe { std::mem::zeroed() };
     arguments.flags = flags;
     arguments.exit_signal = libc::SIGCHLD as u64;
     arguments.pidfd = std::ptr::from_mut(pidfd) as u64;
+    if let Some(cgroup) = cgroup {
+        arguments.flags |= INTO_CGROUP;
+        arguments.cgroup = cgroup.as_raw_fd() as u64;
+    }
     let size = size_of::<libc::clone_args>();
     // SAFETY: without a new stack and without shared memory this is a fork: the child goes on here with a copy of all.
     // The structure is whole, and the kernel writes the descriptor where it says, which lives.

@@ -23,9 +23,9 @@ impl Leaf {
     }
 }
 
-/// The filter. Calls in `notified` are told to a listener instead of being allowed.
-pub fn compile(notified: &[i64]) -> Vec<Instruction> {
-    let ranges = ranges(notified);
+/// The filter. Calls in `refused` are not permitted, whatever the table says.
+pub fn compile(refused: &[i64]) -> Vec<Instruction> {
+    let ranges = ranges(refused);
     let mut filter = vec![
         seccomp::load(seccomp::ARCHITECTURE),
         seccomp::equal(seccomp::NATIVE, 1, 0),
@@ -39,7 +39,7 @@ pub fn compile(notified: &[i64]) -> Vec<Instruction> {
 /// Other ways to call the kernel have numbers from here on: nobody who is honest uses them.
 const FOREIGN: u32 = 0x4000_0000;
 
-fn ranges(notified: &[i64]) -> Vec<Range> {
+fn ranges(refused: &[i64]) -> Vec<Range> {
     let mut leaves: Vec<(u32, Leaf)> = Vec::new();
     for group in GROUPS {
         let answer = match group.answer {
@@ -51,8 +51,8 @@ fn ranges(notified: &[i64]) -> Vec<Range> {
         leaves.extend(calls.map(|call| (*call as u32, Leaf::Answer(answer))));
     }
     leaves.extend(CHECKED.iter().map(|checked| (checked.call as u32, Leaf::Checked(checked))));
-    leaves.retain(|(call, _)| !notified.contains(&i64::from(*call)));
-    leaves.extend(notified.iter().map(|call| (*call as u32, Leaf::Answer(seccomp::NOTIFY))));
+    leaves.retain(|(call, _)| !refused.contains(&i64::from(*call)));
+    leaves.extend(refused.iter().map(|call| (*call as u32, Leaf::Answer(seccomp::NOT_PERMITTED))));
     leaves.sort_by_key(|(call, _)| *call);
     let unknown = Leaf::Answer(seccomp::NO_SUCH_CALL);
     let mut ranges = vec![Range { first: 0, leaf: unknown }];

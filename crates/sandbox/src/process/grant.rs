@@ -34,8 +34,9 @@ pub fn show_all(inside: &mut Inside<'_>, view: &View<'_>) -> Result<(), Failure>
         match &granted.layer {
             None => at(Step::Grant, *index, show(view, granted))?,
             Some(layer) => {
-                let upper = at(Step::Layer, *index, show_layered(view, granted, layer))?;
-                inside.keep_upper(upper);
+                if let Some(upper) = inside.tried(Step::Layer, *index, show_layered(view, granted, layer))? {
+                    inside.hand_out(upper);
+                }
             }
         }
     }

@@ -4,11 +4,12 @@
 use super::view::USER;
 use crate::error::SandboxError;
 use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::thread::CapabilitySet;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::{fs, io};
 use system::clone;
 
-/// Above all ids that distributions hand out; a random number below `COUNT` is added.
+/// Above all ids that distributions hand out. In a container that has fewer ids, the upper half of those is taken.
 const FIRST: u32 = 0x7000_0000;
 const COUNT: u32 = 1 << 27;
 
@@ -24,14 +25,22 @@ pub struct Ids {
 impl Ids {
     pub fn of_run() -> Ids {
         let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
-        if !user.is_root() {
-            return Ids { user: user.as_raw(), group: group.as_raw(), are_own: false };
+        let own = Ids { user: user.as_raw(), group: group.as_raw(), are_own: false };
+        let may_map = || {
+            let needed = CapabilitySet::SETUID | CapabilitySet::SETGID;
+            rustix::thread::capabilities(None).is_ok_and(|sets| sets.effective.contains(needed))
+        };
+        if !user.is_root() || !may_map() {
+            return own;
         }
         let mut bytes = [0u8; 4];
         // Without randomness two runs may have one id; they see nothing of each other all the same.
         let _ = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::NONBLOCK);
-        let id = FIRST + u32::from_le_bytes(bytes) % COUNT;
-        Ids { user: id, group: id, are_own: true }
+        let chosen = |name: &str| chosen(&fs::read_to_string(name).unwrap_or_default(), u32::from_le_bytes(bytes));
+        match (chosen("/proc/self/uid_map"), chosen("/proc/self/gid_map")) {
+            (Some(user), Some(group)) => Ids { user, group, are_own: true },
+            _ => own,
+        }
     }
 
     /// Tells the kernel who the run's user is. Its groups can be changed by nobody.
@@ -56,9 +65,42 @@ impl Ids {
     }
 }
 
+/// An id that this process can give away, out of those that it has.
+fn chosen(map: &str, random: u32) -> Option<u32> {
+    let ranges = map.lines().filter_map(|line| {
+        let mut numbers = line.split_whitespace().map(|number| number.parse::<u64>().ok());
+        let (first, _, count) = (numbers.next()??, numbers.next()??, numbers.next()??);
+        Some(first..first + count)
+    });
+    let range = ranges.max_by_key(|range| range.end)?;
+    if range.contains(&u64::from(FIRST)) && range.contains(&u64::from(FIRST + COUNT)) {
+        return Some(FIRST + random % COUNT);
+    }
+    let half = (range.end - range.start) / 2;
+    let id = (range.end - half).checked_add(u64::from(random).checked_rem(half)?)?;
+    u32::try_from(id).ok()
+}
+
 /// One user and one group, inside and outside.
 fn write_maps(pid: i32, user: (u32, u32), group: (u32, u32)) -> io::Result<()> {
     fs::write(format!("/proc/{pid}/setgroups"), "deny")?;
     fs::write(format!("/proc/{pid}/gid_map"), format!("{} {} 1", group.0, group.1))?;
     fs::write(format!("/proc/{pid}/uid_map"), format!("{} {} 1", user.0, user.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_one_that_can_be_given_away() {
+        let whole = "         0          0 4294967295\n";
+        assert_eq!(chosen(whole, 5), Some(FIRST + 5));
+        let container = "0 100000 65536\n";
+        for random in [0, 1, 32_767, 32_768, u32::MAX] {
+            assert!(chosen(container, random).is_some_and(|id| (32_768..65_536).contains(&id)));
+        }
+        assert_eq!(chosen("0 1000 1\n", 7), None);
+        assert_eq!(chosen("", 7), None);
+    }
 }

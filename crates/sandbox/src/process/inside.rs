@@ -7,6 +7,7 @@ use super::plan::Plan;
 use super::report::{Failure, LENGTH, Message, Step};
 use super::seal;
 use super::source::MOST_LAYERS;
+use super::start::Purpose;
 use super::view::{HOST_NAME, USER};
 use super::world;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -20,6 +21,9 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use system::clone::{self, namespace};
 use system::program;
+
+/// Descriptors that are handed out, at most: a layer each, and two to count by.
+pub const HANDED_OUT: usize = MOST_LAYERS + 2;
 
 /// What the process inside is handed.
 pub struct Handed<'a> {
@@ -37,8 +41,8 @@ pub fn live(handed: &Handed<'_>) -> i32 {
         plan: handed.plan,
         socket: handed.socket,
         failed: 0,
-        uppers: [const { None }; MOST_LAYERS],
-        upper_count: 0,
+        handed_out: [const { None }; HANDED_OUT],
+        handed_out_count: 0,
     };
     let result = inside.prepare(handed).and_then(|()| inside.run());
     if let Err(failure) = result {
@@ -53,9 +57,9 @@ pub struct Inside<'a> {
     socket: BorrowedFd<'a>,
     /// Steps that failed and may.
     failed: u32,
-    /// What layered grants are written to, for the one outside to look at.
-    uppers: [Option<OwnedFd>; MOST_LAYERS],
-    upper_count: usize,
+    /// For the one outside: what use can be counted by, then what layered grants are written to.
+    handed_out: [Option<OwnedFd>; HANDED_OUT],
+    handed_out_count: usize,
 }
 
 /// Names the step that an error came from.
@@ -75,6 +79,17 @@ impl Inside<'_> {
         }
     }
 
+    /// A step that only a probe goes on without.
+    pub fn tried<T>(&mut self, step: Step, item: usize, result: rustix::io::Result<T>) -> Result<Option<T>, Failure> {
+        match result {
+            Err(_) if self.plan.purpose == Purpose::Probe => {
+                self.failed |= 1 << (step as u8);
+                Ok(None)
+            }
+            result => at(step, item, result).map(Some),
+        }
+    }
+
     /// Namespaces and files. What needs no user comes before the user is there, while the one outside sees to that.
     fn prepare(&mut self, handed: &Handed<'_>) -> Result<(), Failure> {
         at(Step::Descriptors, 0, take(handed))?;
@@ -90,6 +105,9 @@ impl Inside<'_> {
     /// From here on nothing is trusted.
     fn run(&mut self) -> Result<(), Failure> {
         seal::close(self)?;
+        if self.plan.purpose == Purpose::Probe {
+            return at(Step::Fork, 0, self.tell_started());
+        }
         let children = at(Step::Fork, 0, program::children_as_descriptor())?;
         let plan = self.plan;
         let socket = self.socket;
@@ -119,28 +137,27 @@ impl Inside<'_> {
         }
     }
 
-    /// Layers come in the order in which the plan has them.
-    pub fn keep_upper(&mut self, upper: OwnedFd) {
-        if let Some(place) = self.uppers.get_mut(self.upper_count) {
-            *place = Some(upper);
-            self.upper_count += 1;
+    pub fn hand_out(&mut self, descriptor: OwnedFd) {
+        if let Some(place) = self.handed_out.get_mut(self.handed_out_count) {
+            *place = Some(descriptor);
+            self.handed_out_count += 1;
         }
     }
 
-    /// Says that the program runs, and hands the layers out.
+    /// Says that the program runs, with what is handed out.
     fn tell_started(&mut self) -> rustix::io::Result<()> {
-        let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_LAYERS))];
+        let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(HANDED_OUT))];
         let mut control = SendAncillaryBuffer::new(&mut room);
-        let mut uppers = [self.socket; MOST_LAYERS];
-        for (place, upper) in uppers.iter_mut().zip(self.uppers.iter().flatten()) {
-            *place = upper.as_fd();
+        let mut descriptors = [self.socket; HANDED_OUT];
+        for (place, descriptor) in descriptors.iter_mut().zip(self.handed_out.iter().flatten()) {
+            *place = descriptor.as_fd();
         }
-        if self.upper_count > 0 {
-            control.push(SendAncillaryMessage::ScmRights(uppers.get(..self.upper_count).unwrap_or_default()));
+        if self.handed_out_count > 0 {
+            control.push(SendAncillaryMessage::ScmRights(descriptors.get(..self.handed_out_count).unwrap_or_default()));
         }
         let bytes = Message::Started { failed: self.failed }.encode();
         sendmsg(self.socket, &[IoSlice::new(&bytes)], &mut control, SendFlags::NOSIGNAL)?;
-        self.uppers = [const { None }; MOST_LAYERS];
+        self.handed_out = [const { None }; HANDED_OUT];
         Ok(())
     }
 

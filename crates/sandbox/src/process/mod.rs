@@ -9,22 +9,27 @@
 //! - `report`: what it tells the one outside
 //! - `ids`: who a run is on the host
 //! - `stream`: the pipes between
-//! - `supervise`: the one outside, from the start of a run to the last trace of it; `change` reads what it wrote
+//! - `start`: how a run begins; `supervise`: the one outside, to the last trace of it; `change` reads what it wrote
+//! - `cgroup`, `meter`: what it uses; `survey`: what this host offers
 //!
 //! Nothing is ever mounted outside: all mounts are made in the run's own mount namespace and go with it.
 
+mod cgroup;
 mod change;
 mod fence;
 mod filter;
 mod grant;
 mod ids;
 mod inside;
+mod meter;
 mod plan;
 mod report;
 mod seal;
 mod source;
+mod start;
 mod stream;
 mod supervise;
+mod survey;
 mod syscalls;
 mod view;
 mod world;
@@ -52,10 +57,10 @@ impl Backend for Process {
     }
 
     fn survey(&self) -> Vec<(Wall, Strength)> {
-        Vec::new()
+        survey::survey()
     }
 
     fn start(&self, order: &Order, streams: Streams) -> Result<Box<dyn Running>, SandboxError> {
-        Ok(Box::new(supervise::Run::start(order, streams)?))
+        Ok(Box::new(start::begin(order, streams, start::Purpose::Run)?))
     }
 }

@@ -4,16 +4,19 @@ use super::fence::{self, Left};
 use super::filter;
 use super::ids::Ids;
 use super::source::{self, Granted, Written};
+use super::start::Purpose;
 use super::view::{self, Skeleton};
 use crate::error::SandboxError;
 use crate::limits::Limits;
 use crate::order::Order;
+use crate::wall::{Lack, Wall};
 use rustix::process::{Resource, Rlimit, getrlimit};
 use rustix::time::{ClockId, clock_gettime};
 use std::ffi::{CString, OsStr};
 use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use system::calls::SYS_socket;
 use system::program::Words;
 use system::seccomp::Instruction;
 
@@ -35,10 +38,13 @@ pub struct Plan<'a> {
     /// Makes the clocks that count from the start of the host begin anew.
     pub time_offsets: Vec<u8>,
     pub allows_weaker: bool,
+    pub purpose: Purpose,
+    /// There is no cgroup: the one outside counts, and needs what it counts by.
+    pub is_counted: bool,
 }
 
 impl<'a> Plan<'a> {
-    pub fn new(order: &'a Order, ids: Ids) -> Result<Plan<'a>, SandboxError> {
+    pub fn new(order: &'a Order, ids: Ids, purpose: Purpose, is_counted: bool) -> Result<Plan<'a>, SandboxError> {
         let Some(name) = order.program.first() else {
             return Err(SandboxError::NoProgram { program: "an empty command".into() });
         };
@@ -67,10 +73,19 @@ impl<'a> Plan<'a> {
             files,
             filter: filter::compile(&[]),
             memory_options: memory_options(&order.limits)?,
-            rlimits: rlimits(&order.limits),
+            rlimits: rlimits(&order.limits, is_counted),
             time_offsets: time_offsets(),
             allows_weaker: order.allows_weaker,
+            purpose,
+            is_counted,
         })
+    }
+
+    /// Without a network of its own it gets no sockets at all.
+    pub fn do_without(&mut self, lacks: &[Lack]) {
+        if lacks.iter().any(|lack| lack.wall == Wall::NetworkNamespace) {
+            self.filter = filter::compile(&[SYS_socket]);
+        }
     }
 }
 
@@ -126,7 +141,7 @@ const OWN_PROCESSES: u64 = 1;
 /// What a process may lock in memory: enough for keys, too little to matter.
 const LOCKED_BYTES: u64 = 64 << 10;
 
-fn rlimits(limits: &Limits) -> Vec<(Resource, Rlimit)> {
+fn rlimits(limits: &Limits, is_counted: bool) -> Vec<(Resource, Rlimit)> {
     let mut rlimits = Vec::new();
     // Nobody may set more than what this process has itself.
     let mut limit = |resource, value: Option<u64>| {
@@ -141,6 +156,8 @@ fn rlimits(limits: &Limits) -> Vec<(Resource, Rlimit)> {
     limit(Resource::Nproc, limits.processes.map(|count| count.saturating_add(OWN_PROCESSES)));
     limit(Resource::Nofile, limits.open_files);
     limit(Resource::Fsize, limits.file_bytes);
+    // A cgroup does this better, for all processes together.
+    limit(Resource::Data, limits.memory_bytes.filter(|_| is_counted));
     // Each process; all of them together are counted outside.
     limit(Resource::Cpu, limits.cpu.map(|time| time.as_secs() + 1));
     rlimits

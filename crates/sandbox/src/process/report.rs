@@ -97,6 +97,7 @@ impl Step {
             Step::Cgroup => Wall::CgroupNamespace,
             Step::HostName => Wall::UtsNamespace,
             Step::Loopback => Wall::NetworkNamespace,
+            Step::Proc => Wall::OwnProc,
             Step::Layer => Wall::Overlay,
             Step::Capabilities => Wall::Capabilities,
             Step::Privileges => Wall::NoNewPrivileges,

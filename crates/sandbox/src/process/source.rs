@@ -86,7 +86,7 @@ fn make_ready(index: usize, grant: &Grant, ids: Ids) -> Result<Granted, SandboxE
         return Err(refuse(&grant.host, "it is neither a directory nor a file".into()));
     }
     let path = word(&host)?;
-    let mapped = if ids.are_own { mapped(&path, &metadata, ids, !is_layered).map_err(failed)? } else { None };
+    let mapped = if ids.are_own { mapped(&path, &metadata, ids, !is_layered).unwrap_or(None) } else { None };
     let number = |name: &str| CString::new(format!("{name}{index}")).unwrap_or_default();
     Ok(Granted {
         from: mapped.map_or(Origin::Path(path), Origin::Mount),
@@ -98,7 +98,8 @@ fn make_ready(index: usize, grant: &Grant, ids: Ids) -> Result<Granted, SandboxE
     })
 }
 
-/// Where a file system does not know mapped owners the run sees what everybody may see.
+/// Where a file system does not know mapped owners, or only the root of the host may map them, the run sees what everybody
+/// may see.
 fn mapped(path: &CString, metadata: &Metadata, ids: Ids, is_recursive: bool) -> io::Result<Option<OwnedFd>> {
     let mut flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
     flags.set(OpenTreeFlags::AT_RECURSIVE, is_recursive);

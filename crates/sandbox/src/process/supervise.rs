@@ -1,59 +1,48 @@
-//! The one outside: starts the first process inside, moves streams, watches limits, and is back when all of the run is gone.
+//! The one outside while a run goes on: moves streams, watches limits, and is back when all of the run is gone.
 
 use super::change;
-use super::ids::Ids;
-use super::inside::{self, Handed};
-use super::plan::Plan;
-use super::report::{self, Failure, LENGTH, Message, Step};
-use super::source::{MOST_LAYERS, Origin};
-use super::stream::{self, Kept};
-use crate::backend::{Running, Stop, Streams};
+use super::meter::Meter;
+use super::report::{LENGTH, Message};
+use super::stream::Kept;
+use crate::backend::{Running, Stop};
 use crate::error::SandboxError;
 use crate::limits::Limits;
-use crate::order::Order;
 use crate::outcome::{Limit, Outcome, Usage, Verdict};
 use crate::wall::Lack;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::net::{
-    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, SocketFlags, SocketType, recvmsg,
-    socketpair,
-};
+use rustix::net::RecvFlags;
 use rustix::process::{Signal, pidfd_send_signal};
-use std::io::{self, IoSliceMut};
-use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use system::clone::{self, Child, End, namespace};
-
-/// All but those that the process inside makes itself, once it is where they are to begin.
-const NAMESPACES: u64 =
-    namespace::USER | namespace::MOUNT | namespace::PID | namespace::NETWORK | namespace::IPC | namespace::UTS;
+use system::clone::{self, End};
 
 /// A run that was started. Dropping it kills all of it.
 pub struct Run {
-    init: Init,
-    socket: OwnedFd,
-    streams: Kept,
-    limits: Limits,
-    started: Instant,
-    lacks: Vec<Lack>,
+    pub init: Init,
+    pub socket: OwnedFd,
+    pub streams: Kept,
+    pub limits: Limits,
+    pub started: Instant,
+    pub lacks: Vec<Lack>,
     /// What layered grants are written to, each with its place in the order.
-    uppers: Vec<(usize, OwnedFd)>,
-    is_stopped: Arc<AtomicBool>,
+    pub uppers: Vec<(usize, OwnedFd)>,
+    pub is_stopped: Arc<AtomicBool>,
     /// Says that it is to be stopped.
-    lifeline: Option<OwnedFd>,
+    pub lifeline: Option<OwnedFd>,
+    /// Dropped last: a cgroup can be removed when nobody is in it.
+    pub meter: Meter,
 }
 
 /// The first process inside. All of the run dies with it.
-struct Init {
-    pid: i32,
-    pidfd: Arc<OwnedFd>,
-    is_gone: bool,
+pub struct Init {
+    pub pid: i32,
+    pub pidfd: Arc<OwnedFd>,
+    pub is_gone: bool,
 }
 
 impl Init {
@@ -79,58 +68,40 @@ impl Drop for Init {
 }
 
 impl Run {
-    pub fn start(order: &Order, streams: Streams) -> Result<Run, SandboxError> {
-        let started = Instant::now();
-        let ids = Ids::of_run();
-        let plan = Plan::new(order, ids)?;
-        let (given, kept) = stream::make(streams, order.limits.output_bytes)?;
-        let (socket, inner) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
-            .map_err(SandboxError::system("make a socket; the limit of open files may be too low"))?;
-        let left_open = left_open(&plan, &inner);
-        let handed = Handed { plan: &plan, socket: inner.as_fd(), kept: &left_open, streams: given.all() };
-        let Child { pid, pidfd } = clone::clone(NAMESPACES, || inside::live(&handed)).map_err(refused)?;
-        let init = Init { pid, pidfd: Arc::new(pidfd), is_gone: false };
-        drop((given, inner));
-        ids.map(pid)?;
-        // If it is gone, its last message says why.
-        let _ = rustix::net::send(&socket, b"g", SendFlags::NOSIGNAL);
-        let (failed, uppers) = await_start(&socket, order)?;
-        let layered = plan.grants.iter().filter(|(_, granted)| granted.layer.is_some()).map(|(index, _)| *index);
-        Ok(Run {
-            init,
-            socket,
-            streams: kept,
-            limits: order.limits.clone(),
-            started,
-            lacks: report::steps(failed).filter_map(|step| lack(step, None)).collect(),
-            uppers: layered.zip(uppers).collect(),
-            is_stopped: Arc::new(AtomicBool::new(false)),
-            lifeline: None,
-        })
-    }
-
     /// Moves streams until the first process inside has ended. `Some` if it was ended for a limit.
     fn attend(&mut self, status: &mut Option<i32>) -> Result<Option<Limit>, SandboxError> {
         let mut limit = None;
+        let mut look_at = self.meter.first(&self.limits).map(|delay| self.started + delay);
         loop {
-            let left = self.left();
-            if limit.is_none() && left == Some(Duration::ZERO) {
-                limit = Some(Limit::Time);
-                self.init.kill();
+            let now = Instant::now();
+            let mut reached = self.left(now).is_some_and(|left| left.is_zero()).then_some(Limit::Time);
+            if look_at.is_some_and(|time| time <= now) {
+                let (over, again) = self.meter.look(&self.limits);
+                reached = reached.or(over);
+                look_at = again.map(|delay| now + delay);
             }
-            let timeout = if limit.is_some() { None } else { left };
+            self.end_for(&mut limit, reached);
+            let times = [self.left(now), look_at.map(|time| time.saturating_duration_since(now))];
+            let timeout = if limit.is_some() { None } else { times.into_iter().flatten().min() };
             if self.sleep(timeout, status.is_none())? {
-                self.streams.pump();
+                let is_within = self.streams.pump();
+                limit = limit.or((!is_within).then_some(Limit::Output));
                 return Ok(limit);
             }
-            if !self.streams.pump() && limit.is_none() {
-                limit = Some(Limit::Output);
-                self.init.kill();
-            }
+            let is_within = self.streams.pump();
+            self.end_for(&mut limit, (!is_within).then_some(Limit::Output));
             self.heed_lifeline();
             if status.is_none() {
                 *status = self.hear();
             }
+        }
+    }
+
+    /// The first limit that is reached is the one that counts.
+    fn end_for(&self, limit: &mut Option<Limit>, reached: Option<Limit>) {
+        if limit.is_none() && reached.is_some() {
+            *limit = reached;
+            self.init.kill();
         }
     }
 
@@ -164,8 +135,27 @@ impl Run {
         }
     }
 
-    fn left(&self) -> Option<Duration> {
-        self.limits.time.map(|time| time.saturating_sub(self.started.elapsed()))
+    fn left(&self, now: Instant) -> Option<Duration> {
+        self.limits.time.map(|time| time.saturating_sub(now - self.started))
+    }
+
+    fn verdict(&self, limit: Option<Limit>, status: Option<i32>, end: &End, used: Duration) -> Verdict {
+        if let Some(limit) = limit {
+            return Verdict::Limited(limit);
+        }
+        if self.meter.ran_out_of_memory() {
+            return Verdict::Limited(Limit::Memory);
+        }
+        if status.is_none() && self.is_stopped.load(Ordering::Acquire) {
+            return Verdict::Stopped;
+        }
+        let verdict = verdict_of(status.unwrap_or(end.status));
+        // One process used up what all may use together, and the kernel was faster than we.
+        let is_used_up = self.limits.cpu.is_some_and(|limit| used >= limit);
+        match verdict {
+            Verdict::Signalled(_) if is_used_up => Verdict::Limited(Limit::Cpu),
+            verdict => verdict,
+        }
     }
 
     /// How the program ended, if the process inside has said so.
@@ -197,18 +187,13 @@ impl Running for Run {
         let limit = self.attend(&mut status)?;
         let end = self.init.reap()?;
         let status = status.or_else(|| self.hear());
-        let is_stopped = self.is_stopped.load(Ordering::Acquire);
-        let verdict = match (limit, status) {
-            (Some(limit), _) => Verdict::Limited(limit),
-            (None, Some(status)) => verdict_of(status),
-            (None, None) if is_stopped => Verdict::Stopped,
-            (None, None) => verdict_of(end.status),
-        };
+        let (user, system) = self.meter.times(&end);
+        let verdict = self.verdict(limit, status, &end, user + system);
         let usage = Usage {
             time: self.started.elapsed(),
-            user: end.user,
-            system: end.system,
-            memory_bytes: end.memory_bytes,
+            user,
+            system,
+            memory_bytes: self.meter.peak_bytes().unwrap_or(end.memory_bytes),
             output_bytes: self.streams.output_bytes,
         };
         let mut reader = change::Reader::new(self.limits.disk_bytes);
@@ -225,89 +210,4 @@ fn verdict_of(status: i32) -> Verdict {
         Some(code) => Verdict::Exited(code),
         None => Verdict::Signalled(status.signal().unwrap_or_default()),
     }
-}
-
-/// What the process inside does not close, in rising order.
-fn left_open(plan: &Plan<'_>, socket: &OwnedFd) -> Vec<RawFd> {
-    let mounts = plan.grants.iter().filter_map(|(_, granted)| match &granted.from {
-        Origin::Mount(mount) => Some(mount.as_raw_fd()),
-        Origin::Path(_) => None,
-    });
-    let mut kept: Vec<RawFd> = mounts.chain([socket.as_raw_fd()]).collect();
-    kept.sort_unstable();
-    kept
-}
-
-/// Waits until the program runs; which steps failed that may, and the layers that it writes to.
-fn await_start(socket: &OwnedFd, order: &Order) -> Result<(u32, Vec<OwnedFd>), SandboxError> {
-    let mut bytes = [0u8; LENGTH];
-    let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_LAYERS))];
-    let mut control = RecvAncillaryBuffer::new(&mut room);
-    let received = recvmsg(socket, &mut [IoSliceMut::new(&mut bytes)], &mut control, RecvFlags::CMSG_CLOEXEC)
-        .map_err(SandboxError::system("hear from the sandbox"))?;
-    let uppers = control
-        .drain()
-        .flat_map(|message| match message {
-            RecvAncillaryMessage::ScmRights(descriptors) => descriptors.collect(),
-            _ => Vec::new(),
-        })
-        .collect();
-    let count = received.bytes;
-    match Message::decode(bytes.get(..count).unwrap_or_default()) {
-        Some(Message::Started { failed }) => Ok((failed, uppers)),
-        Some(Message::Failed(failure)) => Err(error_of(failure, order)),
-        _ => Err(SandboxError::System {
-            action: "start the sandbox: its first process ended before it said why; try again",
-            source: Errno::CHILD.into(),
-        }),
-    }
-}
-
-fn error_of(failure: Failure, order: &Order) -> SandboxError {
-    let program = || order.program.first().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    match (failure.step, failure.errno) {
-        (Step::Execute, Errno::NOENT | Errno::NOTDIR) => SandboxError::NoProgram { program: program() },
-        (Step::Grant | Step::Layer, errno) if step_is_of_grant(failure, errno) => SandboxError::Grant {
-            path: order.view.grants.get(usize::from(failure.item)).map(|grant| grant.host.clone()).unwrap_or_default(),
-            why: grant_trouble(errno),
-        },
-        (Step::File, errno) => SandboxError::Grant {
-            path: order.view.files.get(usize::from(failure.item)).map(|file| file.inside.clone()).unwrap_or_default(),
-            why: grant_trouble(errno),
-        },
-        (Step::Directory, errno) => SandboxError::Grant {
-            path: order.directory.clone(),
-            why: format!("it cannot start there: {}", std::io::Error::from(errno)),
-        },
-        (step, errno) => match lack(step, Some(errno)) {
-            Some(lack) => SandboxError::TooWeak(vec![lack]),
-            None => SandboxError::System { action: step.action(), source: errno.into() },
-        },
-    }
-}
-
-/// Where the kernel knows no overlay that a user may mount it is a wall that is missing; all else is about the grant.
-fn step_is_of_grant(failure: Failure, errno: Errno) -> bool {
-    failure.step == Step::Grant || !matches!(errno, Errno::NODEV | Errno::PERM | Errno::OPNOTSUPP)
-}
-
-fn grant_trouble(errno: Errno) -> String {
-    match errno {
-        Errno::ROFS => "its place inside lies in a directory that is read-only there".into(),
-        Errno::EXIST => "there is something else at its place inside".into(),
-        Errno::NOENT | Errno::NOTDIR => "its place inside cannot be made: something else is there on the way".into(),
-        Errno::NOSPC => "it does not fit into what may be written; give more disk".into(),
-        Errno::INVAL => "another file system is mounted below it; grant that one by itself".into(),
-        errno => io::Error::from(errno).to_string(),
-    }
-}
-
-fn lack(step: Step, errno: Option<Errno>) -> Option<Lack> {
-    let why = errno.map_or_else(|| "it failed".into(), |errno| std::io::Error::from(errno).to_string());
-    Some(Lack { wall: step.wall()?, why: format!("cannot {}: {why}", step.action()), remedy: String::new() })
-}
-
-/// Why there is no first process.
-fn refused(errno: Errno) -> SandboxError {
-    SandboxError::system("make namespaces for the sandbox")(errno)
 }

@@ -48,7 +48,13 @@ pub fn build(inside: &mut Inside<'_>) -> Result<(), Failure> {
     for device in &skeleton.devices {
         at(Step::Devices, 0, show(&root, device, NO_SETUID | NO_PROGRAMS))?;
     }
-    at(Step::Proc, 0, proc(&root))?;
+    match proc(&root) {
+        Ok(proc) if plan.is_counted => {
+            inside.hand_out(proc);
+            inside.hand_out(at(Step::Proc, 0, rustix::io::fcntl_dupfd_cloexec(&place, 3))?);
+        }
+        answer => inside.wall(Step::Proc, answer.map(drop))?,
+    }
     grant::show_all(inside, &View { memory: &memory, place: &place, root: &root })?;
     at(Step::Pivot, 0, leave_host(&root))?;
     at(Step::Directory, 0, rustix::process::chdir(&plan.directory))
@@ -92,14 +98,15 @@ fn show(root: &OwnedFd, shown: &Shown, attributes: u64) -> Answer<()> {
 }
 
 /// Processes of the run only, and nothing of the host's kernel.
-fn proc(root: &OwnedFd) -> Answer<()> {
+fn proc(root: &OwnedFd) -> Answer<OwnedFd> {
     let context = fsopen(c"proc", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_set_string(&context, c"subset", c"pid")?;
     fsconfig_create(&context)?;
     let attributes =
         MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV | MountAttrFlags::MOUNT_ATTR_NOEXEC;
     let proc = fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?;
-    attach(&proc, root, c"proc")
+    attach(&proc, root, c"proc")?;
+    Ok(proc)
 }
 
 /// Makes the new root the root, and takes the host's files away with all that hangs below them.

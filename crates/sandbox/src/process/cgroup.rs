@@ -1,0 +1,293 @@
+//! Cgroups, where this host lets us make some: of the second version, of the first, or none.
+//!
+//! Each run has its own, below one that this process may write to. It is removed with the run; what a supervisor that was
+//! killed could not remove, the next one does.
+
+use crate::limits::Limits;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+const MOUNT: &str = "/sys/fs/cgroup";
+/// Names of ours begin with this, and go on with the pid namespace and the number of the process that made them.
+const PREFIX: &str = "telos";
+
+/// Where cgroups can be made.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Layout {
+    /// One directory for everything.
+    Second {
+        directory: PathBuf,
+    },
+    /// One directory for memory, and one for processor time if there is such.
+    First {
+        memory: PathBuf,
+        time: Option<PathBuf>,
+    },
+    Nothing {
+        why: String,
+    },
+}
+
+impl Layout {
+    /// Looks once; a process that is moved afterwards keeps what it has.
+    pub fn of_host() -> &'static Layout {
+        static LAYOUT: OnceLock<Layout> = OnceLock::new();
+        LAYOUT.get_or_init(|| {
+            let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+            let layout = Layout::find(Path::new(MOUNT), &own);
+            layout.sweep();
+            layout
+        })
+    }
+
+    fn find(mount: &Path, own: &str) -> Layout {
+        let first = |controller: &str| {
+            let directory = below(&mount.join(controller), path_of(own, controller)?);
+            is_ours(&directory).then_some(directory)
+        };
+        if mount.join("cgroup.controllers").exists() {
+            return Layout::second(mount, path_of(own, "").unwrap_or("/"));
+        }
+        match first("memory") {
+            Some(memory) => Layout::First { memory, time: first("cpuacct") },
+            None if mount.join("memory").exists() => {
+                Layout::Nothing { why: "only root may make cgroups of the first version".into() }
+            }
+            None => Layout::Nothing { why: format!("no memory controller is mounted at {MOUNT}") },
+        }
+    }
+
+    /// The nearest directory above this process that hands its children memory limits and that we may write to.
+    fn second(mount: &Path, own: &str) -> Layout {
+        let own = below(mount, own);
+        for directory in own.ancestors().take_while(|directory| directory.starts_with(mount)) {
+            let handed_on = fs::read_to_string(directory.join("cgroup.subtree_control")).unwrap_or_default();
+            if handed_on.split_whitespace().any(|name| name == "memory") && is_ours(directory) {
+                return Layout::Second { directory: directory.into() };
+            }
+        }
+        Layout::Nothing {
+            why: "no cgroup above this process is delegated to its user with the memory controller".into(),
+        }
+    }
+
+    fn directories(&self) -> impl Iterator<Item = &PathBuf> {
+        let (one, other) = match self {
+            Layout::Second { directory } => (Some(directory), None),
+            Layout::First { memory, time } => (Some(memory), time.as_ref()),
+            Layout::Nothing { .. } => (None, None),
+        };
+        one.into_iter().chain(other)
+    }
+
+    /// Removes what supervisors left behind that are no more. A cgroup that somebody is in cannot be removed.
+    fn sweep(&self) {
+        let prefix = own_prefix();
+        for directory in self.directories() {
+            for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+                let name = entry.file_name();
+                let maker = name.to_str().and_then(|name| name.strip_prefix(&prefix)?.split('-').next());
+                if maker.is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
+                    let _ = fs::remove_dir(entry.path());
+                }
+            }
+        }
+    }
+}
+
+/// Processes in other pid namespaces may have our number, and we cannot see whether they live.
+fn own_prefix() -> String {
+    let namespace = fs::metadata("/proc/self/ns/pid").map_or(0, |metadata| metadata.ino());
+    format!("{PREFIX}-{namespace}-")
+}
+
+/// The path that `/proc/self/cgroup` gives for a controller; that of the second version has no name.
+fn path_of<'a>(own: &'a str, controller: &str) -> Option<&'a str> {
+    own.lines().find_map(|line| {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let is_it = parts.next()?.split(',').any(|name| name == controller);
+        if is_it { parts.next() } else { None }
+    })
+}
+
+/// In a container the path may be that outside, and what is mounted its end.
+fn below(mount: &Path, path: &str) -> PathBuf {
+    let whole = mount.join(path.trim_start_matches('/'));
+    if whole.is_dir() { whole } else { mount.into() }
+}
+
+fn is_ours(directory: &Path) -> bool {
+    use rustix::fs::{Access, access};
+    let may = |path: &Path| access(path, Access::WRITE_OK).is_ok();
+    may(directory) && may(&directory.join("cgroup.procs"))
+}
+
+/// The cgroup of one run. Goes when it is dropped, so the run must have ended before.
+pub struct Cgroup {
+    memory: PathBuf,
+    time: Option<PathBuf>,
+    is_second: bool,
+    /// For processes to be made in it.
+    opened: Option<File>,
+}
+
+impl Cgroup {
+    /// `None` where there are none.
+    pub fn make(limits: &Limits) -> io::Result<Option<Cgroup>> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{}{}-{number}", own_prefix(), std::process::id());
+        let (memory, time, is_second) = match Layout::of_host() {
+            Layout::Second { directory } => (directory.join(&name), None, true),
+            Layout::First { memory, time } => (memory.join(&name), time.as_ref().map(|time| time.join(&name)), false),
+            Layout::Nothing { .. } => return Ok(None),
+        };
+        fs::create_dir(&memory)?;
+        let mut cgroup = Cgroup { memory, time: None, is_second, opened: None };
+        if let Some(time) = time {
+            fs::create_dir(&time)?;
+            cgroup.time = Some(time);
+        }
+        if let Some(bytes) = limits.memory_bytes {
+            cgroup.limit_memory(bytes)?;
+        }
+        if is_second {
+            cgroup.opened = Some(File::open(&cgroup.memory)?);
+        }
+        Ok(Some(cgroup))
+    }
+
+    fn limit_memory(&self, bytes: u64) -> io::Result<()> {
+        let (limit, swap) = match self.is_second {
+            true => ("memory.max", ("memory.swap.max", 0)),
+            false => ("memory.limit_in_bytes", ("memory.memsw.limit_in_bytes", bytes)),
+        };
+        set(&self.memory.join(limit), bytes)?;
+        if self.is_second {
+            // All of it ends, not only its largest process.
+            set(&self.memory.join("memory.oom.group"), 1)?;
+        }
+        // Not there on a host without swap.
+        match set(&self.memory.join(swap.0), swap.1) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// What a new process can be made in, if this host can do that.
+    pub fn to_be_made_in(&self) -> Option<BorrowedFd<'_>> {
+        self.opened.as_ref().map(AsFd::as_fd)
+    }
+
+    /// Takes a process in that could not be made here.
+    pub fn take(&self, pid: i32) -> io::Result<()> {
+        if self.is_second {
+            return Ok(());
+        }
+        for directory in [Some(&self.memory), self.time.as_ref()].into_iter().flatten() {
+            set(&directory.join("cgroup.procs"), pid as u64)?;
+        }
+        Ok(())
+    }
+
+    /// The processor time of all that ever was in it, if it is counted.
+    pub fn time(&self) -> Option<Duration> {
+        let (user, system) = self.times()?;
+        Some(user + system)
+    }
+
+    /// That of programs, and that of the kernel for them.
+    pub fn times(&self) -> Option<(Duration, Duration)> {
+        if self.is_second {
+            let text = fs::read_to_string(self.memory.join("cpu.stat")).ok()?;
+            let time = |name| word(&text, name).map(Duration::from_micros);
+            return time("user_usec").zip(time("system_usec"));
+        }
+        let directory = self.time.as_ref()?;
+        let time = |name| number(&directory.join(name)).map(Duration::from_nanos);
+        time("cpuacct.usage_user").zip(time("cpuacct.usage_sys"))
+    }
+
+    /// The most memory that it had at once.
+    pub fn peak_bytes(&self) -> Option<u64> {
+        let name = if self.is_second { "memory.peak" } else { "memory.max_usage_in_bytes" };
+        number(&self.memory.join(name))
+    }
+
+    /// Whether the kernel ends all of it at once if memory runs out.
+    pub fn ends_whole(&self) -> bool {
+        self.is_second
+    }
+
+    /// Whether the kernel ended something in it for want of memory.
+    pub fn ran_out_of_memory(&self) -> bool {
+        let name = if self.is_second { "memory.events" } else { "memory.oom_control" };
+        let text = fs::read_to_string(self.memory.join(name)).unwrap_or_default();
+        word(&text, "oom_kill").is_some_and(|count| count > 0)
+    }
+}
+
+impl Drop for Cgroup {
+    fn drop(&mut self) {
+        self.opened = None;
+        for directory in [Some(&self.memory), self.time.as_ref()].into_iter().flatten() {
+            // What cannot be removed now is swept by the next process.
+            let _ = fs::remove_dir(directory);
+        }
+    }
+}
+
+fn set(path: &Path, value: u64) -> io::Result<()> {
+    fs::OpenOptions::new().write(true).open(path)?.write_all(value.to_string().as_bytes())
+}
+
+fn number(path: &Path) -> Option<u64> {
+    fs::read_to_string(path).ok()?.trim().parse().ok()
+}
+
+/// The number behind a word, in a text with one such pair a line.
+fn word(text: &str, name: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_own_cgroup_is_found_for_each_controller() {
+        let own = "5:cpu,cpuacct:/a\n4:memory:/b/c\n0::/d\n";
+        assert_eq!(path_of(own, "cpuacct"), Some("/a"));
+        assert_eq!(path_of(own, "memory"), Some("/b/c"));
+        assert_eq!(path_of(own, ""), Some("/d"));
+        assert_eq!(path_of(own, "pids"), None);
+    }
+
+    #[test]
+    fn of_the_second_version_the_nearest_that_hands_memory_on_is_taken() {
+        let mount = tempfile::tempdir().unwrap();
+        let deep = mount.path().join("user.slice/app.slice/shell.scope");
+        fs::create_dir_all(&deep).unwrap();
+        fs::write(mount.path().join("cgroup.controllers"), "cpu memory").unwrap();
+        for (directory, handed_on) in
+            [("", "cpu memory"), ("user.slice", "cpu memory pids"), ("user.slice/app.slice", "memory")]
+        {
+            fs::write(mount.path().join(directory).join("cgroup.subtree_control"), handed_on).unwrap();
+            fs::write(mount.path().join(directory).join("cgroup.procs"), "").unwrap();
+        }
+        let layout = Layout::find(mount.path(), "0::/user.slice/app.slice/shell.scope\n");
+        assert_eq!(layout, Layout::Second { directory: mount.path().join("user.slice/app.slice") });
+    }
+
+    #[test]
+    fn without_a_controller_there_is_none() {
+        let mount = tempfile::tempdir().unwrap();
+        assert!(matches!(Layout::find(mount.path(), "0::/\n"), Layout::Nothing { .. }));
+    }
+}

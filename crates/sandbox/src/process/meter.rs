@@ -1,0 +1,145 @@
+//! What a run uses while it runs: told by its cgroup or, where there is none, counted in its own /proc.
+
+use super::cgroup::Cgroup;
+use crate::limits::Limits;
+use crate::outcome::Limit;
+use rustix::fs::{Dir, Mode, OFlags, fstatvfs, openat};
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+use system::clone::End;
+
+/// How often a run is looked at that only we hold to its memory.
+const OFTEN: Duration = Duration::from_millis(25);
+/// How often a run is looked at of which the kernel ends but one process if memory runs out.
+const SELDOM: Duration = Duration::from_millis(100);
+/// A run near its limit of processor time is not looked at more often than this.
+const SHORTEST: Duration = Duration::from_millis(5);
+
+pub enum Meter {
+    Cgroup(Cgroup),
+    Counted(Counted),
+}
+
+/// A run without a cgroup.
+pub struct Counted {
+    /// Its own /proc, which shows nothing but its processes.
+    pub proc: OwnedFd,
+    /// The file system in memory that holds its files.
+    pub files: OwnedFd,
+    pub peak_bytes: u64,
+    /// Of processes that are gone as well, as far as they were seen.
+    pub time: Duration,
+}
+
+impl Counted {
+    pub fn new(proc: OwnedFd, files: OwnedFd) -> Counted {
+        Counted { proc, files, peak_bytes: 0, time: Duration::ZERO }
+    }
+
+    /// Memory that its processes have for themselves, and its files.
+    fn look(&mut self) -> Option<u64> {
+        let processes =
+            openat(&self.proc, c".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).ok()?;
+        let (mut bytes, mut ticks) = (0u64, 0u64);
+        for entry in Dir::read_from(&processes).ok()?.flatten() {
+            let name = entry.file_name().to_bytes();
+            if !name.first().is_some_and(u8::is_ascii_digit) {
+                continue;
+            }
+            bytes += self.memory_of(name).unwrap_or(0);
+            ticks += self.ticks_of(name).unwrap_or(0);
+        }
+        let files = fstatvfs(&self.files).ok()?;
+        bytes += files.f_blocks.saturating_sub(files.f_bfree) * files.f_frsize;
+        self.peak_bytes = self.peak_bytes.max(bytes);
+        let time = Duration::from_secs_f64(ticks as f64 / rustix::param::clock_ticks_per_second() as f64);
+        self.time = self.time.max(time);
+        Some(bytes)
+    }
+
+    fn text(&self, process: &[u8], name: &[u8]) -> Option<String> {
+        let path = [process, b"/", name].concat();
+        let file = openat(&self.proc, path.as_slice(), OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
+        let mut text = String::new();
+        File::from(file).read_to_string(&mut text).ok()?;
+        Some(text)
+    }
+
+    fn memory_of(&self, process: &[u8]) -> Option<u64> {
+        let text = self.text(process, b"statm")?;
+        let mut pages = text.split(' ').skip(1).map(|word| word.parse::<u64>().unwrap_or(0));
+        let (resident, shared) = (pages.next()?, pages.next()?);
+        Some(resident.saturating_sub(shared) * rustix::param::page_size() as u64)
+    }
+
+    /// Its own and those of children that it waited for.
+    fn ticks_of(&self, process: &[u8]) -> Option<u64> {
+        let text = self.text(process, b"stat")?;
+        // The name before may hold anything, also what looks like its end.
+        let fields = text.rsplit_once(')')?.1.split_whitespace().skip(11).take(4);
+        Some(fields.map(|word| word.parse::<u64>().unwrap_or(0)).sum())
+    }
+}
+
+impl Meter {
+    /// When to look for the first time; until then nothing can have been used up.
+    pub fn first(&self, limits: &Limits) -> Option<Duration> {
+        let cpu = limits.cpu.and_then(|limit| next(Duration::ZERO, limit).1);
+        cpu.into_iter().chain(self.every(limits)).min()
+    }
+
+    fn every(&self, limits: &Limits) -> Option<Duration> {
+        limits.memory_bytes?;
+        match self {
+            Meter::Cgroup(cgroup) => (!cgroup.ends_whole()).then_some(SELDOM),
+            Meter::Counted(_) => Some(OFTEN),
+        }
+    }
+
+    /// Looks whether a limit is reached, and says when to look again.
+    pub fn look(&mut self, limits: &Limits) -> (Option<Limit>, Option<Duration>) {
+        let (time, is_full) = match self {
+            Meter::Cgroup(cgroup) => (cgroup.time(), cgroup.ran_out_of_memory()),
+            Meter::Counted(counted) => {
+                let bytes = counted.look();
+                let is_full = bytes.zip(limits.memory_bytes).is_some_and(|(used, limit)| used > limit);
+                (Some(counted.time), is_full)
+            }
+        };
+        if is_full {
+            return (Some(Limit::Memory), None);
+        }
+        let (reached, again) = time.zip(limits.cpu).map_or((None, None), |(used, limit)| next(used, limit));
+        (reached, again.into_iter().chain(self.every(limits)).min())
+    }
+
+    /// Of all that ran, also of what was ended; what the kernel told of the end is less.
+    pub fn times(&self, end: &End) -> (Duration, Duration) {
+        match self {
+            Meter::Cgroup(cgroup) => cgroup.times().unwrap_or((end.user, end.system)),
+            Meter::Counted(counted) => (end.user.max(counted.time.saturating_sub(end.system)), end.system),
+        }
+    }
+
+    pub fn peak_bytes(&self) -> Option<u64> {
+        match self {
+            Meter::Cgroup(cgroup) => cgroup.peak_bytes(),
+            Meter::Counted(counted) => Some(counted.peak_bytes),
+        }
+    }
+
+    pub fn ran_out_of_memory(&self) -> bool {
+        matches!(self, Meter::Cgroup(cgroup) if cgroup.ran_out_of_memory())
+    }
+}
+
+/// All processors together need at least so long to use up what is left.
+fn next(used: Duration, limit: Duration) -> (Option<Limit>, Option<Duration>) {
+    if used >= limit {
+        return (Some(Limit::Cpu), None);
+    }
+    let processors = rustix::thread::sched_getaffinity(None).map_or(1, |set| set.count().max(1));
+    (None, Some(((limit - used) / processors).max(SHORTEST)))
+}

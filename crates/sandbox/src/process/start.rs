@@ -1,0 +1,193 @@
+//! Starts a run: makes all ready, then the first process inside, and hears from it that the program runs or why not.
+
+use super::cgroup::Cgroup;
+use super::ids::Ids;
+use super::inside::{self, HANDED_OUT, Handed};
+use super::meter::{Counted, Meter};
+use super::plan::Plan;
+use super::report::{self, Failure, LENGTH, Message, Step};
+use super::source::Origin;
+use super::stream;
+use super::supervise::{Init, Run};
+use super::survey;
+use crate::backend::Streams;
+use crate::error::SandboxError;
+use crate::order::Order;
+use crate::wall::{Lack, Wall};
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, SocketFlags, SocketType, recvmsg,
+    socketpair,
+};
+use std::io::{self, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+use system::clone::{self, Child};
+
+/// Whether a program is to run, or it is only to be found out whether one could.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Purpose {
+    Run,
+    Probe,
+}
+
+pub fn begin(order: &Order, streams: Streams, purpose: Purpose) -> Result<Run, SandboxError> {
+    let started = Instant::now();
+    let ids = Ids::of_run();
+    let cgroup = Cgroup::make(&order.limits)
+        .map_err(SandboxError::system("make a cgroup; what holds this process may not allow it: run it elsewhere"))?;
+    let mut plan = Plan::new(order, ids, purpose, cgroup.is_none())?;
+    let (given, kept) = stream::make(streams, order.limits.output_bytes)?;
+    let (socket, inner) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
+        .map_err(SandboxError::system("make a socket; the limit of open files may be too low"))?;
+    let left_open = left_open(&plan, &inner);
+    let make = |namespaces: u64, plan: &Plan<'_>| {
+        let handed = Handed { plan, socket: inner.as_fd(), kept: &left_open, streams: given.all() };
+        let cgroup = cgroup.as_ref().and_then(Cgroup::to_be_made_in);
+        clone::clone_into(namespaces, cgroup, || inside::live(&handed))
+    };
+    let all = survey::NAMESPACES.iter().fold(0, |all, (_, flag, _)| all | flag);
+    let (child, mut lacks) = match make(all, &plan) {
+        Ok(child) => (child, Vec::new()),
+        Err(errno) => {
+            let lacks = weaker(errno, order)?;
+            plan.do_without(&lacks);
+            let missing = survey::NAMESPACES.iter().filter(|(wall, ..)| lacks.iter().any(|lack| lack.wall == *wall));
+            let left = missing.fold(all, |all, (_, flag, _)| all & !flag);
+            (make(left, &plan).map_err(SandboxError::system("make namespaces for the sandbox"))?, lacks)
+        }
+    };
+    let Child { pid, pidfd } = child;
+    let init = Init { pid, pidfd: Arc::new(pidfd), is_gone: false };
+    drop((given, inner));
+    ids.map(pid)?;
+    if let Some(cgroup) = &cgroup {
+        cgroup.take(pid).map_err(SandboxError::system("put the sandbox into its cgroup"))?;
+    }
+    // If it is gone, its last message says why.
+    let _ = rustix::net::send(&socket, b"g", SendFlags::NOSIGNAL);
+    let (failed, handed_out) = await_start(&socket, order)?;
+    lacks.extend(report::steps(failed).filter_map(|step| lack(step, None)));
+    let mut handed_out = handed_out.into_iter();
+    let meter = meter(cgroup, &mut handed_out)?;
+    let layered = plan.grants.iter().filter(|(_, granted)| granted.layer.is_some()).map(|(index, _)| *index);
+    Ok(Run {
+        init,
+        socket,
+        streams: kept,
+        limits: order.limits.clone(),
+        started,
+        lacks,
+        uppers: layered.zip(handed_out).collect(),
+        is_stopped: Arc::new(AtomicBool::new(false)),
+        lifeline: None,
+        meter,
+    })
+}
+
+/// Without a cgroup the process inside hands out what its use can be counted by.
+fn meter(cgroup: Option<Cgroup>, handed_out: &mut impl Iterator<Item = OwnedFd>) -> Result<Meter, SandboxError> {
+    match cgroup {
+        Some(cgroup) => Ok(Meter::Cgroup(cgroup)),
+        None => match (handed_out.next(), handed_out.next()) {
+            (Some(proc), Some(files)) => Ok(Meter::Counted(Counted::new(proc, files))),
+            _ => Err(SandboxError::System { action: "count what the sandbox uses", source: Errno::BADF.into() }),
+        },
+    }
+}
+
+/// Which namespaces cannot be had, if it may go on without them.
+fn weaker(errno: Errno, order: &Order) -> Result<Vec<Lack>, SandboxError> {
+    let lacks = survey::lacking_namespaces();
+    if lacks.is_empty() {
+        return Err(SandboxError::system("make namespaces for the sandbox; too many may be in use, or processes")(
+            errno,
+        ));
+    }
+    let is_possible = order.allows_weaker && !lacks.iter().any(|lack| survey::is_essential(lack.wall));
+    if is_possible { Ok(lacks) } else { Err(SandboxError::TooWeak(lacks)) }
+}
+
+/// What the process inside does not close, in rising order.
+fn left_open(plan: &Plan<'_>, socket: &OwnedFd) -> Vec<RawFd> {
+    let mounts = plan.grants.iter().filter_map(|(_, granted)| match &granted.from {
+        Origin::Mount(mount) => Some(mount.as_raw_fd()),
+        Origin::Path(_) => None,
+    });
+    let mut kept: Vec<RawFd> = mounts.chain([socket.as_raw_fd()]).collect();
+    kept.sort_unstable();
+    kept
+}
+
+/// Waits until the program runs; which steps failed that may, and what the process inside hands out.
+fn await_start(socket: &OwnedFd, order: &Order) -> Result<(u32, Vec<OwnedFd>), SandboxError> {
+    let mut bytes = [0u8; LENGTH];
+    let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(HANDED_OUT))];
+    let mut control = RecvAncillaryBuffer::new(&mut room);
+    let received = recvmsg(socket, &mut [IoSliceMut::new(&mut bytes)], &mut control, RecvFlags::CMSG_CLOEXEC)
+        .map_err(SandboxError::system("hear from the sandbox"))?;
+    let handed_out = control
+        .drain()
+        .flat_map(|message| match message {
+            RecvAncillaryMessage::ScmRights(descriptors) => descriptors.collect(),
+            _ => Vec::new(),
+        })
+        .collect();
+    let count = received.bytes;
+    match Message::decode(bytes.get(..count).unwrap_or_default()) {
+        Some(Message::Started { failed }) => Ok((failed, handed_out)),
+        Some(Message::Failed(failure)) => Err(error_of(failure, order)),
+        _ => Err(SandboxError::System {
+            action: "start the sandbox: its first process ended before it said why; try again",
+            source: Errno::CHILD.into(),
+        }),
+    }
+}
+
+fn error_of(failure: Failure, order: &Order) -> SandboxError {
+    let program = || order.program.first().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    match (failure.step, failure.errno) {
+        (Step::Execute, Errno::NOENT | Errno::NOTDIR) => SandboxError::NoProgram { program: program() },
+        (Step::Grant | Step::Layer, errno) if step_is_of_grant(failure, errno) => SandboxError::Grant {
+            path: order.view.grants.get(usize::from(failure.item)).map(|grant| grant.host.clone()).unwrap_or_default(),
+            why: grant_trouble(errno),
+        },
+        (Step::File, errno) => SandboxError::Grant {
+            path: order.view.files.get(usize::from(failure.item)).map(|file| file.inside.clone()).unwrap_or_default(),
+            why: grant_trouble(errno),
+        },
+        (Step::Directory, errno) => SandboxError::Grant {
+            path: order.directory.clone(),
+            why: format!("it cannot start there: {}", std::io::Error::from(errno)),
+        },
+        (step, errno) => match lack(step, Some(errno)) {
+            Some(lack) => SandboxError::TooWeak(vec![lack]),
+            None => SandboxError::System { action: step.action(), source: errno.into() },
+        },
+    }
+}
+
+/// Where the kernel knows no overlay that a user may mount it is a wall that is missing; all else is about the grant.
+fn step_is_of_grant(failure: Failure, errno: Errno) -> bool {
+    failure.step == Step::Grant || !matches!(errno, Errno::NODEV | Errno::PERM | Errno::OPNOTSUPP)
+}
+
+fn grant_trouble(errno: Errno) -> String {
+    match errno {
+        Errno::ROFS => "its place inside lies in a directory that is read-only there".into(),
+        Errno::EXIST => "there is something else at its place inside".into(),
+        Errno::NOENT | Errno::NOTDIR => "its place inside cannot be made: something else is there on the way".into(),
+        Errno::NOSPC => "it does not fit into what may be written; give more disk".into(),
+        Errno::INVAL => "another file system is mounted below it; grant that one by itself".into(),
+        errno => io::Error::from(errno).to_string(),
+    }
+}
+
+fn lack(step: Step, errno: Option<Errno>) -> Option<Lack> {
+    let wall: Wall = step.wall()?;
+    let why = errno.map_or_else(String::new, |errno| format!(": {}", io::Error::from(errno)));
+    Some(Lack { wall, why: format!("cannot {}{why}", step.action()), remedy: survey::remedy(wall).into() })
+}
