@@ -16,6 +16,7 @@ use std::ffi::{CString, OsStr};
 use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::Arc;
 use system::calls::SYS_socket;
 use system::program::Words;
 use system::seccomp::Instruction;
@@ -26,12 +27,14 @@ pub struct Plan<'a> {
     pub arguments: Words,
     pub environment: Words,
     pub directory: CString,
-    pub skeleton: Skeleton,
+    pub skeleton: Arc<Skeleton>,
+    /// The same in no two runs.
+    pub machine_id: Vec<u8>,
     /// Each with its place in the order.
     pub grants: Vec<(usize, Granted)>,
     pub files: Vec<Written<'a>>,
     pub fence: Vec<Left>,
-    pub filter: Vec<Instruction>,
+    pub filter: Arc<[Instruction]>,
     /// Size and number of files of the file system in memory, as it wants them.
     pub memory_options: Vec<(CString, CString)>,
     pub rlimits: Vec<(Resource, Rlimit)>,
@@ -39,12 +42,33 @@ pub struct Plan<'a> {
     pub time_offsets: Vec<u8>,
     pub allows_weaker: bool,
     pub purpose: Purpose,
+    /// What is the same for all runs was made before, and is there already.
+    pub is_in_cell: bool,
     /// There is no cgroup: the one outside counts, and needs what it counts by.
     pub is_counted: bool,
 }
 
+/// What is the same for all runs.
+#[derive(Clone)]
+pub struct Base {
+    pub skeleton: Arc<Skeleton>,
+    pub filter: Arc<[Instruction]>,
+}
+
+impl Base {
+    pub fn of_host() -> Base {
+        Base { skeleton: Arc::new(Skeleton::of_host()), filter: filter::compile(&[]).into() }
+    }
+}
+
 impl<'a> Plan<'a> {
-    pub fn new(order: &'a Order, ids: Ids, purpose: Purpose, is_counted: bool) -> Result<Plan<'a>, SandboxError> {
+    pub fn new(
+        order: &'a Order,
+        ids: Ids,
+        purpose: Purpose,
+        is_counted: bool,
+        base: Base,
+    ) -> Result<Plan<'a>, SandboxError> {
         let Some(name) = order.program.first() else {
             return Err(SandboxError::NoProgram { program: "an empty command".into() });
         };
@@ -59,7 +83,7 @@ impl<'a> Plan<'a> {
             true => OsStr::new(view::HOME),
             false => order.directory.as_os_str(),
         };
-        let skeleton = Skeleton::of_host(&machine_id());
+        let Base { skeleton, filter } = base;
         let grants = source::grants(&order.view.grants, ids)?;
         let files = source::files(&order.view.files)?;
         Ok(Plan {
@@ -69,14 +93,16 @@ impl<'a> Plan<'a> {
             directory: word_of(directory)?,
             fence: fence::left(&skeleton, &grants, &files),
             skeleton,
+            machine_id: format!("{}\n", machine_id()).into_bytes(),
             grants,
             files,
-            filter: filter::compile(&[]),
+            filter,
             memory_options: memory_options(&order.limits)?,
             rlimits: rlimits(&order.limits, is_counted),
             time_offsets: time_offsets(),
             allows_weaker: order.allows_weaker,
             purpose,
+            is_in_cell: false,
             is_counted,
         })
     }
@@ -84,7 +110,7 @@ impl<'a> Plan<'a> {
     /// Without a network of its own it gets no sockets at all.
     pub fn do_without(&mut self, lacks: &[Lack]) {
         if lacks.iter().any(|lack| lack.wall == Wall::NetworkNamespace) {
-            self.filter = filter::compile(&[SYS_socket]);
+            self.filter = filter::compile(&[SYS_socket]).into();
         }
     }
 }

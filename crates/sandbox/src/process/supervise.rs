@@ -1,6 +1,8 @@
 //! The one outside while a run goes on: moves streams, watches limits, and is back when all of the run is gone.
 
 use super::change;
+use super::ids::Ids;
+use super::plan::Base;
 use super::meter::Meter;
 use super::report::{LENGTH, Message};
 use super::stream::Kept;
@@ -34,6 +36,9 @@ pub struct Run {
     pub is_stopped: Arc<AtomicBool>,
     /// Says that it is to be stopped.
     pub lifeline: Option<OwnedFd>,
+    /// Who it is on the host, and what is the same for others like it.
+    pub ids: Ids,
+    pub base: Base,
     /// Dropped last: a cgroup can be removed when nobody is in it.
     pub meter: Meter,
 }

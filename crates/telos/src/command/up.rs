@@ -97,7 +97,7 @@ pub struct Warden {}
 
 impl Warden {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        keeper::ward(Warded(super::exec::backend()))?;
+        keeper::ward(Warded(sandbox::warden::Pooled::new()))?;
         Ok(ExitCode::SUCCESS)
     }
 }
