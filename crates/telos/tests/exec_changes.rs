@@ -78,7 +78,7 @@ fn what_is_applied_is_there_and_belongs_to_the_user() {
     let bench = garden();
     let ran = bench.bash(&["--write", ".", "--apply"], SCRIPT);
     assert_eq!((ran.code, ran.output.as_str()), (Some(0), "in the program\n"), "{ran:?}");
-    assert!(ran.errors.contains("changes were applied"), "{ran:?}");
+    assert!(ran.errors.contains("telos: applied: "), "{ran:?}");
     let at = |name: &str| bench.path().join(name);
     assert_eq!(fs::read_to_string(at("text")).unwrap(), "one\nTWO\nthree\n");
     assert_eq!(fs::read_to_string(at("link")).unwrap(), "one\nTWO\nthree\n");

@@ -167,7 +167,7 @@ impl Ending {
                     fields.insert("applied".into(), json!(count));
                 }
                 if count > 0 && !self.is_json {
-                    self.words.push(format!("telos: {count} changes were applied"));
+                    self.words.push(format!("telos: applied: {count} changed"));
                 }
             }
             Err(error) => {
@@ -188,8 +188,9 @@ impl Ending {
         if count > 0 && std::io::stderr().is_terminal() {
             let directory = &order.view.grants[changes[0].grant].host;
             let directory = directory.display();
-            self.words
-                .push(format!("telos: {count} changes to {directory} are gone; --diff shows them, --apply keeps them"));
+            self.words.push(format!(
+                "telos: what it changed in {directory} is gone ({count}); --diff shows that, --apply keeps it"
+            ));
         }
     }
 

@@ -54,11 +54,11 @@ Examples:
   telos exec --list                        the languages, and which are here
 
 Exit codes:
-    0 to 255   what the program ended with
-  128 + N   it was ended by signal N
+  0 to 255     what the program ended with; 128 + N if signal N ended it
   121 to 124   it used up its output, CPU, memory or time
-  125   it was not run, or what it changed was not applied; 127 no such program
-  130   stopped with Ctrl-C; 141 nobody reads the output";
+  125          it was not run, or what it changed was not applied
+  127          there is no such program inside
+  130, 141     stopped with Ctrl-C, nobody reads the output";
 
 /// Run any program in a sandbox
 ///
