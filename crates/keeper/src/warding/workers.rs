@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// Enough for an order and all that is made of it; a thousand of them are little.
@@ -21,10 +22,12 @@ struct Line {
     work: VecDeque<Work>,
     idle: usize,
     busy: usize,
+    is_closed: bool,
 }
 
 pub struct Workers {
     shared: Arc<Shared>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
 struct Shared {
@@ -39,12 +42,22 @@ impl Shared {
     fn line(&self) -> MutexGuard<'_, Line> {
         self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// A thread could not be started. Another does its work; if there is none, sockets are closed, which says enough.
+    fn do_without_one(&self) {
+        let mut line = self.line();
+        line.busy -= 1;
+        if line.busy + line.idle == 0 {
+            line.work.clear();
+        }
+    }
 }
 
 impl Workers {
     pub fn new(warding: Arc<dyn Warding>) -> Workers {
         let (line, has_work, is_done) = (Mutex::default(), Condvar::new(), Condvar::new());
-        Workers { shared: Arc::new(Shared { warding, line, has_work, is_done }) }
+        let shared = Arc::new(Shared { warding, line, has_work, is_done });
+        Workers { shared, threads: Mutex::default() }
     }
 
     pub fn give(&self, socket: UnixStream, input: Option<OwnedFd>) {
@@ -57,27 +70,31 @@ impl Workers {
         drop(line);
         let shared = self.shared.clone();
         let started = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || work(&shared));
-        if started.is_err() {
-            let mut line = self.shared.line();
-            line.busy -= 1;
-            // Somebody else will do it; if there is nobody, its socket is closed, which says enough.
-            if line.busy + line.idle == 0 {
-                line.work.clear();
-            }
+        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        threads.retain(|thread| !thread.is_finished());
+        match started {
+            Ok(thread) => threads.push(thread),
+            Err(_) => self.shared.do_without_one(),
         }
     }
 
-    /// Waits until nothing is under way, or for as long as that may take.
+    /// Waits until nothing is under way, or for as long as that may take, and then for the threads to end.
     pub fn finish(&self, time: Duration) {
         let until = Instant::now() + time;
         let mut line = self.shared.line();
-        while line.busy > 0 {
+        line.is_closed = true;
+        self.shared.has_work.notify_all();
+        while line.busy + line.idle > 0 {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return;
             }
             line = self.shared.is_done.wait_timeout(line, left).unwrap_or_else(PoisonError::into_inner).0;
         }
+        drop(line);
+        let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
+        // What a thread kept for its next run goes with it.
+        threads.into_iter().for_each(|thread| drop(thread.join()));
     }
 }
 
@@ -94,9 +111,8 @@ fn work(shared: &Shared) {
             continue;
         }
         line.busy -= 1;
-        shared.is_done.notify_all();
-        if line.idle >= IDLE_MAX {
-            return;
+        if line.idle >= IDLE_MAX || line.is_closed {
+            return shared.is_done.notify_all();
         }
         line.idle += 1;
         line = shared.has_work.wait(line).unwrap_or_else(PoisonError::into_inner);

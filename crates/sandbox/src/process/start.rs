@@ -51,7 +51,8 @@ pub fn begin_in(
     let started = Instant::now();
     let ids = cell.map_or_else(Ids::of_run, |cell| cell.ids);
     let base = cell.map_or_else(Base::of_host, |cell| cell.base.clone());
-    let cgroup = Cgroup::make(&order.limits)
+    let cgroup = if cell.is_some() { Cgroup::of_thread(&order.limits) } else { Cgroup::make(&order.limits) };
+    let cgroup = cgroup
         .map_err(SandboxError::system("make a cgroup; what holds this process may not allow it: run it elsewhere"))?;
     let mut plan = Plan::new(order, ids, purpose, cgroup.is_none(), base.clone())?;
     plan.is_in_cell = cell.is_some();
