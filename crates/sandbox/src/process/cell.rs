@@ -11,7 +11,6 @@ use super::start::{self, Purpose};
 use super::view::WRITABLE;
 use crate::backend::Streams;
 use crate::error::SandboxError;
-use crate::network::Network;
 use crate::order::{Access, Order};
 use std::fs::File;
 use std::io;
@@ -67,17 +66,6 @@ impl Cell {
         })
     }
 
-    /// Whether an order can be run in a cell: all that it is given lies where it may write.
-    pub fn can_take(order: &Order) -> bool {
-        let is_below = |path: &Path| {
-            let below = |directory: &str| path.strip_prefix("/").is_ok_and(|path| path.starts_with(directory));
-            WRITABLE.iter().any(|directory| below(directory))
-        };
-        order.network == Network::None
-            && order.view.grants.iter().all(|grant| grant.access == Access::Read && is_below(&grant.inside))
-            && order.view.files.iter().all(|file| is_below(&file.inside))
-    }
-
     /// Makes the calling process a member, with clocks that begin anew. Without asking for memory.
     pub fn enter(&self, time_offsets: &[u8]) -> rustix::io::Result<()> {
         clone::enter(self.user.as_fd())?;
@@ -93,6 +81,16 @@ impl Cell {
         has_no_sockets(&String::from_utf8_lossy(&sockets))
             && self.counters.iter().all(|(file, before)| read(file).is_ok_and(|now| now == *before))
     }
+}
+
+/// Whether all that an order gives lies where the run may write, so that nothing has to be made elsewhere.
+pub fn shares_view(order: &Order) -> bool {
+    let is_below = |path: &Path| {
+        let below = |directory: &str| path.strip_prefix("/").is_ok_and(|path| path.starts_with(directory));
+        WRITABLE.iter().any(|directory| below(directory))
+    };
+    order.view.grants.iter().all(|grant| grant.access == Access::Read && is_below(&grant.inside))
+        && order.view.files.iter().all(|file| is_below(&file.inside))
 }
 
 /// Those in use, of all families, and those of connections that are remembered after their end.
@@ -136,8 +134,8 @@ mod tests {
             order.view.files.push(file(path));
             order
         };
-        assert!(Cell::can_take(&Order::default()) && Cell::can_take(&order("/tmp/a/b")));
-        assert!(Cell::can_take(&order("/home/user/x")));
-        assert!(!Cell::can_take(&order("/data/x")) && !Cell::can_take(&order("/tmpx")));
+        assert!(shares_view(&Order::default()) && shares_view(&order("/tmp/a/b")));
+        assert!(shares_view(&order("/home/user/x")));
+        assert!(!shares_view(&order("/data/x")) && !shares_view(&order("/tmpx")));
     }
 }

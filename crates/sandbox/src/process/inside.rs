@@ -101,7 +101,7 @@ impl Inside<'_> {
         at(Step::Go, 0, self.await_go())?;
         at(Step::Ids, 0, become_user())?;
         self.wall(Step::Cgroup, clone::unshare(namespace::CGROUP))?;
-        if self.plan.is_in_cell { world::furnish(self) } else { world::build(self) }
+        if self.plan.shares_view { world::furnish(self) } else { world::build(self) }
     }
 
     /// From here on nothing is trusted.

@@ -1,9 +1,10 @@
 //! An order made ready: all that the process inside needs, since that must not ask for memory.
 
+use super::cell;
 use super::fence::{self, Left};
 use super::filter;
 use super::ids::Ids;
-use super::source::{self, Granted, Written};
+use super::source::{self, Granted, Origin, Written};
 use super::start::Purpose;
 use super::view::{self, Skeleton};
 use crate::error::SandboxError;
@@ -42,8 +43,10 @@ pub struct Plan<'a> {
     pub time_offsets: Vec<u8>,
     pub allows_weaker: bool,
     pub purpose: Purpose,
-    /// What is the same for all runs was made before, and is there already.
+    /// In namespaces that were made before.
     pub is_in_cell: bool,
+    /// The files that all runs see are there already, and nothing has to be put between them.
+    pub shares_view: bool,
     /// There is no cgroup: the one outside counts, and needs what it counts by.
     pub is_counted: bool,
 }
@@ -103,8 +106,17 @@ impl<'a> Plan<'a> {
             allows_weaker: order.allows_weaker,
             purpose,
             is_in_cell: false,
+            shares_view: false,
             is_counted,
         })
+    }
+
+    /// Goes on in a cell, if that shows all that was granted: paths of the host it does not.
+    pub fn enter_cell(&mut self, order: &Order) -> bool {
+        let is_mount = |(_, granted): &(usize, Granted)| matches!(granted.from, Origin::Mount(_));
+        self.is_in_cell = self.grants.iter().all(is_mount);
+        self.shares_view = self.is_in_cell && cell::shares_view(order);
+        self.is_in_cell
     }
 
     /// Without a network of its own it gets no sockets at all.

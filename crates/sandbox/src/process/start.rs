@@ -55,7 +55,7 @@ pub fn begin_in(
     let cgroup = cgroup
         .map_err(SandboxError::system("make a cgroup; what holds this process may not allow it: run it elsewhere"))?;
     let mut plan = Plan::new(order, ids, purpose, cgroup.is_none(), base.clone())?;
-    plan.is_in_cell = cell.is_some();
+    let cell = cell.filter(|_| plan.enter_cell(order));
     let (given, kept) = stream::make(streams, order.limits.output_bytes)?;
     let (socket, inner) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
         .map_err(SandboxError::system("make a socket; the limit of open files may be too low"))?;

@@ -6,6 +6,7 @@ mod pool;
 
 use crate::backend::{Backend, Running, Stop, Streams};
 use crate::error::SandboxError;
+use crate::network::Network;
 use crate::order::Order;
 use crate::outcome::Outcome;
 use crate::process::{Cell, Process, Purpose, begin_in};
@@ -37,7 +38,8 @@ impl Backend for Pooled {
 
     fn start(&self, order: &Order, streams: Streams) -> Result<Box<dyn Running>, SandboxError> {
         // A host that lacks a wall is told by who looks for each of them.
-        let cell = if Cell::can_take(order) && !order.allows_weaker { self.pool.take() } else { None };
+        let can_be_in_cell = order.network == Network::None && !order.allows_weaker;
+        let cell = if can_be_in_cell { self.pool.take() } else { None };
         let Some(cell) = cell else { return Process::new().start(order, streams) };
         let run = begin_in(Some(&cell), order, streams, Purpose::Run)?;
         Ok(Box::new(InCell { run: Box::new(run), cell, pool: self.pool.clone() }))
