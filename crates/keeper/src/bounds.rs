@@ -17,6 +17,13 @@ pub struct Bounds {
     pub request_bytes: usize,
     /// Requests that the image process has and did not answer; as many share a flush.
     pub requests_ahead: usize,
+    /// Runs of one client and of all that have not ended; more are left unread until one has.
+    pub runs_per_client: usize,
+    pub runs: usize,
+    /// Runs that are under way at once; the others wait.
+    pub runs_under_way: usize,
+    /// Bytes of a run's output that its client did not take; then the run waits until it does.
+    pub run_backlog_bytes: usize,
     /// Bytes of answers that one client did not take yet, and all together.
     pub answer_bytes_per_client: usize,
     pub answer_bytes: usize,
@@ -37,12 +44,16 @@ pub struct Bounds {
 impl Default for Bounds {
     fn default() -> Bounds {
         Bounds {
-            clients: 256,
+            clients: 2048,
             requests_per_client: 64,
             inquiries_per_client: 4,
             requests: 4096,
             request_bytes: 128 << 20,
             requests_ahead: 256,
+            runs_per_client: 2048,
+            runs: 4096,
+            runs_under_way: 1024,
+            run_backlog_bytes: 256 << 10,
             answer_bytes_per_client: 32 << 20,
             answer_bytes: 256 << 20,
             greeting: Duration::from_secs(10),

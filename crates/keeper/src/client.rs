@@ -179,6 +179,9 @@ impl Client {
     }
 }
 
+mod run;
+pub use run::RunEvent;
+
 fn decode<T: DeserializeOwned>(body: &[u8]) -> Result<T, KeeperError> {
     serde_json::from_slice(body).map_err(|error| KeeperError::Protocol(error.to_string()))
 }

@@ -1,19 +1,21 @@
-//! What stands around a living image: the local socket, the clients, and the two processes of `telos up`. Knows no
+//! What stands around a living image: the local socket, the clients, and the processes of `telos up`. Knows no
 //! objects: a request is text with limits, an answer is text, and what runs it is a [`Living`].
 //!
-//! Two processes, so that what the image process does not hold, a fork of it cannot inherit:
+//! Several processes, so that what the image process does not hold, a fork of it cannot inherit:
 //!
 //! - the *keeper* ([`keep`]) owns the socket and all clients. It is one thread around `epoll`: it reads requests, hands
 //!   them on, fair between clients and never more than a bounded number ahead, and gives answers back. It starts the
 //!   image process and ends with it.
 //! - the *image process* ([`live`]) has three threads: one reads what the keeper sends and can interrupt, one runs
 //!   request after request, one waits until what they did is durable and answers, many at once.
+//! - the *warden* ([`ward`]) runs programs in sandboxes, each on a thread of its own that talks with the keeper over a socket
+//!   of its own: whoever does not read stops its own run and nothing else. It is started with the first run.
 //!
 //! Inside:
 //!
 //! - `protocol`: frames and the messages in them, for clients and for the two processes among themselves
 //! - `client`: the Rust client; `socket`: where the socket lies and whose it is
-//! - `keeping`: the keeper; `inside`: the image process; `bounds`: how much of everything there may be
+//! - `keeping`: the keeper; `inside`: the image process; `warding`: the warden; `bounds`: how much of everything there may be
 //!
 //! What comes from a socket is hostile until it was decoded within its bounds.
 
@@ -24,10 +26,12 @@ mod inside;
 mod keeping;
 pub mod protocol;
 mod socket;
+mod warding;
 
 pub use bounds::Bounds;
-pub use client::{Canceller, Client};
+pub use client::{Canceller, Client, RunEvent};
 pub use error::KeeperError;
 pub use inside::{Begun, Living, Wait, Watch, live};
 pub use keeping::{Notice, Plan, keep};
 pub use socket::{SOCKET, socket_path};
+pub use warding::{Conversation, Ordered, Warding, ward};

@@ -21,6 +21,9 @@ pub trait Running: Send {
     /// Stops it from another thread.
     fn stop(&self) -> Stop;
 
+    /// Stops it as soon as this becomes readable, or the other end of it is closed.
+    fn stop_when_readable(&mut self, lifeline: OwnedFd);
+
     /// Hands its output on as it comes, and returns when all of it has ended and is gone.
     fn wait(self: Box<Self>) -> Result<Outcome, SandboxError>;
 }
@@ -30,6 +33,10 @@ pub trait Running: Send {
 pub struct Stop(pub(crate) std::sync::Arc<dyn Fn() + Send + Sync>);
 
 impl Stop {
+    pub fn new(stop: std::sync::Arc<dyn Fn() + Send + Sync>) -> Stop {
+        Stop(stop)
+    }
+
     pub fn stop(&self) {
         (self.0)();
     }

@@ -12,6 +12,9 @@ pub enum SandboxError {
     Grant { path: PathBuf, why: String },
     #[error("{program} is not there inside the sandbox; --read DIR lets it see a directory")]
     NoProgram { program: String },
+    /// What another process said that was asked to run it.
+    #[error("{0}")]
+    Told(String),
     #[error("cannot {action}: {source}")]
     System { action: &'static str, source: io::Error },
 }

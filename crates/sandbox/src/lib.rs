@@ -6,6 +6,7 @@
 //! - `wall`: what keeps it in, and what of that a host lacks
 //! - `outcome`: how it ended, what it used, what it changed
 //! - `backend`: the trait; `process` is the first: namespaces, seccomp, landlock and cgroups
+//! - `warden`: the same with what is costly prepared, for those who run many
 //!
 //! **Fail closed.** An order that asks for more than a host has is refused, unless whoever gave it said that less will do;
 //! then the outcome says what was missing.
@@ -18,6 +19,7 @@ pub mod order;
 pub mod outcome;
 pub mod process;
 pub mod wall;
+pub mod warden;
 
 pub use backend::{Backend, Running, Sink, Stdin, Stop, Stream, Streams};
 pub use error::SandboxError;

@@ -24,6 +24,28 @@ pub enum Wall {
     CpuLimit,
 }
 
+impl Wall {
+    pub const ALL: &[Wall] = &[
+        Wall::UserNamespace,
+        Wall::MountNamespace,
+        Wall::PidNamespace,
+        Wall::NetworkNamespace,
+        Wall::IpcNamespace,
+        Wall::UtsNamespace,
+        Wall::CgroupNamespace,
+        Wall::TimeNamespace,
+        Wall::OwnProc,
+        Wall::Overlay,
+        Wall::Capabilities,
+        Wall::NoNewPrivileges,
+        Wall::Seccomp,
+        Wall::Landlock,
+        Wall::MemoryLimit,
+        Wall::ProcessLimit,
+        Wall::CpuLimit,
+    ];
+}
+
 /// How much of a wall a host offers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Strength {

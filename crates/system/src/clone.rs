@@ -91,7 +91,8 @@ fn clone3(flags: u64, pidfd: &mut RawFd, cgroup: Option<BorrowedFd<'_>>) -> Resu
     // SAFETY: plain data, for which zeroes are valid.
     let mut arguments: libc::clone_args = unsafe { std::mem::zeroed() };
     arguments.flags = flags;
-    arguments.exit_signal = libc::SIGCHLD as u64;
+    // One that is not ours but our parent's child says what we say when it ends.
+    arguments.exit_signal = if flags & libc::CLONE_PARENT as u64 == 0 { libc::SIGCHLD as u64 } else { 0 };
     arguments.pidfd = std::ptr::from_mut(pidfd) as u64;
     if let Some(cgroup) = cgroup {
         arguments.flags |= INTO_CGROUP;
@@ -102,6 +103,64 @@ fn clone3(flags: u64, pidfd: &mut RawFd, cgroup: Option<BorrowedFd<'_>>) -> Resu
     // The structure is whole, and the kernel writes the descriptor where it says, which lives.
     let answer = unsafe { libc::syscall(libc::SYS_clone3, &raw const arguments, size) };
     if answer < 0 { Err(last()) } else { Ok(answer as i32) }
+}
+
+/// Makes the calling process a member of the namespace that a descriptor is of.
+pub fn enter(namespace: BorrowedFd<'_>) -> Result<()> {
+    // SAFETY: takes numbers. Neither the file table nor memory is changed.
+    check(unsafe { libc::setns(namespace.as_raw_fd(), 0) }.into())
+}
+
+/// What a process in the middle needs, and what comes of it.
+struct Middle<'m> {
+    enter: &'m dyn Fn() -> Result<()>,
+    namespaces: u64,
+    cgroup: Option<BorrowedFd<'m>>,
+    body: &'m mut dyn FnMut() -> i32,
+    answer: Result<(i32, RawFd)>,
+}
+
+/// Bytes of its stack; the process that it makes goes on there.
+const MIDDLE_STACK: usize = 128 << 10;
+
+/// Starts a process as `clone_into` does, made by one that has run `enter` before and ends at once: for namespaces that this
+/// process must not enter itself. Neither may ask for memory, and `enter` must not panic.
+pub fn clone_inside(
+    enter: &dyn Fn() -> Result<()>,
+    namespaces: u64,
+    cgroup: Option<BorrowedFd<'_>>,
+    body: &mut dyn FnMut() -> i32,
+) -> Result<Child> {
+    let mut middle = Middle { enter, namespaces, cgroup, body, answer: Err(Errno::CHILD) };
+    let mut stack: Vec<u128> = Vec::with_capacity(MIDDLE_STACK / size_of::<u128>());
+    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_FILES | libc::SIGCHLD;
+    // SAFETY: the stack is ours, aligned, and lives until the new process has ended, which this call waits for. It shares our
+    // memory and descriptors meanwhile, and touches only what it is given, which lives as long.
+    let pid = unsafe {
+        let top = stack.as_mut_ptr().add(stack.capacity());
+        libc::clone(go_between, top.cast(), flags, (&raw mut middle).cast())
+    };
+    check(pid.into())?;
+    wait(pid, true)?;
+    let (pid, pidfd) = middle.answer?;
+    // SAFETY: the kernel has just made the descriptor, in the table that was shared, and nobody else knows it.
+    let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
+    Ok(Child { pid, pidfd })
+}
+
+extern "C" fn go_between(middle: *mut libc::c_void) -> libc::c_int {
+    // SAFETY: it is what `clone_inside` gave, which waits for this process to end and does not look at it before.
+    let middle = unsafe { &mut *middle.cast::<Middle<'_>>() };
+    let mut pidfd: RawFd = -1;
+    let flags = middle.namespaces | (libc::CLONE_PIDFD | libc::CLONE_PARENT) as u64;
+    let answer = (middle.enter)().and_then(|()| clone3(flags, &mut pidfd, middle.cgroup));
+    if answer == Ok(0) {
+        let mut leave = Leave(PANICKED);
+        leave.0 = (middle.body)();
+        drop(leave);
+    }
+    middle.answer = answer.map(|pid| (pid, pidfd));
+    0
 }
 
 /// Gives the calling process, or those that it starts (time), new namespaces.

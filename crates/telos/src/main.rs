@@ -20,6 +20,7 @@ mod runs;
 mod session;
 mod source;
 mod turns;
+mod warden;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser};

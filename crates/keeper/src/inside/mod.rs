@@ -25,16 +25,21 @@ use std::sync::atomic::AtomicBool;
 /// and serves until it is told to stop.
 pub fn live<L: Living>(open: impl FnOnce() -> Result<L, String>) -> Result<(), KeeperError> {
     let pair = take_pair()?;
-    // Programs that this process starts shall not be deaf to them, so the signals are caught, not ignored.
+    catch_signals()?;
+    serve(pair, open, |code| std::process::exit(code))
+}
+
+/// Programs that this process starts shall not be deaf to them, so the signals are caught, not ignored.
+pub(crate) fn catch_signals() -> Result<(), KeeperError> {
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
         let caught = signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)));
         caught.map_err(KeeperError::system("catch signals"))?;
     }
-    serve(pair, open, |code| std::process::exit(code))
+    Ok(())
 }
 
 /// The standard input becomes empty, so that no program in the image reads what the keeper says.
-fn take_pair() -> Result<UnixStream, KeeperError> {
+pub(crate) fn take_pair() -> Result<UnixStream, KeeperError> {
     let standard_input = std::io::stdin();
     if rustix::net::sockopt::socket_type(&standard_input).is_err() {
         return Err(KeeperError::NoPair);

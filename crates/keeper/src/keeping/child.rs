@@ -1,9 +1,11 @@
-//! The image process as its parent sees it. It gets one end of a pair of sockets for its standard input, and nothing
-//! else that we hold.
+//! A process of ours as its parent sees it: the image process and the warden. It gets one end of a pair of sockets for its
+//! standard input, and nothing else that we hold.
 
 use super::plan::Plan;
 use crate::error::KeeperError;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -17,24 +19,36 @@ pub struct Child {
 }
 
 impl Child {
+    /// The image process, with a stream between.
     pub fn start(plan: &Plan) -> Result<Child, KeeperError> {
         let (pair, theirs) = UnixStream::pair().map_err(KeeperError::system("make a pair"))?;
+        Child::spawn(plan, &plan.arguments, pair, OwnedFd::from(theirs))
+    }
+
+    /// The warden, to which whole messages are sent.
+    pub fn start_warden(plan: &Plan) -> Result<Child, KeeperError> {
+        let (pair, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
+            .map_err(KeeperError::system("make a pair"))?;
+        Child::spawn(plan, &plan.warden_arguments, UnixStream::from(pair), theirs)
+    }
+
+    fn spawn(plan: &Plan, arguments: &[OsString], pair: UnixStream, theirs: OwnedFd) -> Result<Child, KeeperError> {
         pair.set_nonblocking(true).map_err(KeeperError::system("make a pair"))?;
         // Whoever started us may have left descriptors open.
         system::descriptor::close_others_on_exec()
             .map_err(|error| KeeperError::ImageFailed { message: error.to_string() })?;
         let process = Command::new(&plan.program)
-            .args(&plan.arguments)
+            .args(arguments)
             .env_clear()
             .envs(plan.environment.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdin(Stdio::from(theirs))
             // Ctrl-C in a terminal goes to a whole group: the keeper hears it and says what is to be done.
             .process_group(0)
             .spawn()
             .map_err(KeeperError::file("start", &plan.program))?;
         let pid = i32::try_from(process.id()).ok().and_then(Pid::from_raw);
         let pid = pid.expect("the system numbers processes from one on, within an i32");
-        let end = pidfd_open(pid, PidfdFlags::empty()).map_err(KeeperError::system("watch the image process"))?;
+        let end = pidfd_open(pid, PidfdFlags::empty()).map_err(KeeperError::system("watch a process of ours"))?;
         Ok(Child { process, pair, end })
     }
 
@@ -45,6 +59,16 @@ impl Child {
     /// How it ended, if it has.
     pub fn ended(&mut self) -> Option<ExitStatus> {
         self.process.try_wait().ok().flatten()
+    }
+
+    /// Closes our end and waits until it has ended by itself; kills it if that takes too long.
+    pub fn part(mut self, time: std::time::Duration) {
+        drop(self.pair);
+        let wait = rustix::event::Timespec::try_from(time).ok();
+        let mut end = [rustix::event::PollFd::new(&self.end, rustix::event::PollFlags::IN)];
+        let _ = rustix::event::poll(&mut end, wait.as_ref());
+        let _ = self.process.kill();
+        let _ = self.process.wait();
     }
 
     pub fn kill(&mut self) {

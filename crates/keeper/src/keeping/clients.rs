@@ -70,7 +70,7 @@ impl Keeper<'_> {
         if flags.intersects(EventFlags::HUP | EventFlags::ERR) {
             connection.is_gone = true;
         } else if flags.contains(EventFlags::IN) && connection.interest.contains(EventFlags::IN) {
-            connection.fill();
+            connection.fill(&mut self.scratch);
             self.read_frames(client);
         }
         self.touched.push(client);
@@ -79,8 +79,12 @@ impl Keeper<'_> {
     /// Whether what a client sends next is left unread for now. One that has not greeted sends nothing that waits.
     fn must_wait(&self, connection: &Connection) -> bool {
         let Some(kind) = connection.inbox.next_kind().filter(|_| connection.is_greeted) else { return false };
-        let is_late = kind == Kind::Request && self.phase.is_ending();
-        is_late || !self.requests.has_room(kind, connection, &self.plan.bounds)
+        let is_late = matches!(kind, Kind::Request | Kind::Run) && self.phase.is_ending();
+        let has_room = match kind {
+            Kind::Run => self.runs.has_room(connection, &self.plan.bounds),
+            kind => self.requests.has_room(kind, connection, &self.plan.bounds),
+        };
+        is_late || !has_room
     }
 
     /// Looks at what a client sent, as far as it may send that much.
@@ -97,7 +101,8 @@ impl Keeper<'_> {
                 self.paused.insert(client);
                 break;
             }
-            let is_request = connection.is_greeted && connection.inbox.next_kind() == Some(Kind::Request);
+            let is_request =
+                connection.is_greeted && matches!(connection.inbox.next_kind(), Some(Kind::Request | Kind::Run));
             let most = if is_request { FRAME_BYTES_MAX } else { SHORT_BYTES_MAX };
             let mut inbox = std::mem::take(&mut connection.inbox);
             let heard = match inbox.next(most) {
@@ -128,7 +133,9 @@ impl Keeper<'_> {
         connection.began.get_or_insert_with(Instant::now);
         if is_request {
             self.announce(connection, connection.inbox.announced_bytes());
-            if self.announced_bytes + self.requests.waiting_bytes > self.plan.bounds.request_bytes {
+            if self.announced_bytes + self.requests.waiting_bytes + self.runs.waiting_bytes
+                > self.plan.bounds.request_bytes
+            {
                 connection.refuse("too many bytes of requests are waiting; try again");
             }
         }
@@ -145,8 +152,11 @@ impl Keeper<'_> {
             (false, Kind::Hello) => self.greet(connection, frame),
             (false, _) => Err("a client says hello first".to_string()),
             (true, Kind::Request) => self.receive(client, connection, frame),
+            (true, Kind::Run) => self.receive_run(client, connection, frame),
             (true, Kind::Cancel) => {
-                if let Some(token) = self.requests.find(client, frame.id) {
+                if let Some(token) = self.runs.find(client, frame.id) {
+                    self.stop_run(token, Some(connection));
+                } else if let Some(token) = self.requests.find(client, frame.id) {
                     self.stop_request(token, Some(connection), Reason::Asked);
                 }
                 Ok(())
@@ -240,7 +250,12 @@ impl Keeper<'_> {
             // It was added when it was let in.
             let _ = epoll::modify(&self.poll, &connection.stream, EventData::new_u64(client), wanted);
         }
-        if wanted.contains(EventFlags::OUT) {
+        let is_full = wanted.contains(EventFlags::OUT);
+        if !is_full && !connection.held_back.is_empty() {
+            let held_back = std::mem::take(&mut connection.held_back);
+            held_back.into_iter().for_each(|token| self.hear_run_again(token));
+        }
+        if is_full {
             self.bound_answers();
         }
     }
@@ -262,6 +277,7 @@ impl Keeper<'_> {
         for token in self.requests.of_client(client) {
             self.stop_request(token, Some(&mut connection), Reason::Gone);
         }
+        self.runs.of_client(client).into_iter().for_each(|token| self.forget_run(token));
         // Closing takes it out of the poll; and there is a descriptor again, if one was missing.
         drop(connection);
         self.watch_listener(true);

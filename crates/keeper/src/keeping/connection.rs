@@ -4,11 +4,15 @@ use super::requests::Waiting;
 use crate::protocol::{Inbox, Kind, Outbox, Refusal};
 use rustix::event::epoll::EventFlags;
 use std::collections::VecDeque;
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 /// As much is put together for one write, if there is so much.
 pub const WRITE_BYTES: usize = 1 << 20;
+
+/// Descriptors that a client may send ahead of the orders that they belong to.
+const DESCRIPTORS_MAX: usize = 64;
 
 pub struct Connection {
     pub stream: UnixStream,
@@ -20,6 +24,14 @@ pub struct Connection {
     pub unanswered: usize,
     /// and how many of them are inquiries.
     pub inquiries: usize,
+    /// Runs that have not ended; they count as unanswered too.
+    pub runs: usize,
+    /// Runs whose output waits until the client has taken what it has.
+    pub held_back: Vec<u64>,
+    /// It has not taken all output of a run. Somebody may be reading it page by page.
+    pub is_patient: bool,
+    /// Descriptors that came and belong to no order yet.
+    pub descriptors: VecDeque<OwnedFd>,
     pub is_greeted: bool,
     /// It will send nothing more, and may still read.
     pub is_silent: bool,
@@ -48,6 +60,10 @@ impl Connection {
             waiting: VecDeque::new(),
             unanswered: 0,
             inquiries: 0,
+            runs: 0,
+            held_back: Vec::new(),
+            is_patient: false,
+            descriptors: VecDeque::new(),
             is_greeted: false,
             is_silent: false,
             is_refused: false,
@@ -83,7 +99,7 @@ impl Connection {
     ) -> Option<&'static str> {
         let since = |began: Option<Instant>| began.map(|began| now.saturating_duration_since(began));
         let (began, stalled) = (since(self.began), since(self.stalled));
-        if stalled.is_some_and(|time| time >= answer) {
+        if !self.is_patient && stalled.is_some_and(|time| time >= answer) {
             return Some("it does not read its answers");
         }
         match self.is_greeted {
@@ -97,7 +113,10 @@ impl Connection {
     pub fn drain(&mut self, now: Instant) {
         let before = self.outbox.len();
         match self.outbox.drain(&self.stream) {
-            Ok(_) if self.outbox.is_empty() => self.stalled = None,
+            Ok(_) if self.outbox.is_empty() => {
+                self.stalled = None;
+                self.is_patient = false;
+            }
             Ok(_) if self.outbox.len() < before || self.stalled.is_none() => self.stalled = Some(now),
             Ok(_) => {}
             Err(_) => self.is_gone = true,
@@ -105,8 +124,9 @@ impl Connection {
     }
 
     /// Reads what there is. Nothing more comes from one that has closed its side.
-    pub fn fill(&mut self) {
-        match self.inbox.fill(&self.stream) {
+    pub fn fill(&mut self, scratch: &mut [u8]) {
+        match self.inbox.fill_with(&self.stream, scratch, &mut self.descriptors) {
+            Ok(_) if self.descriptors.len() > DESCRIPTORS_MAX => self.refuse("too many descriptors without an order"),
             Ok(0) => self.is_silent = true,
             Ok(_) => {}
             Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}

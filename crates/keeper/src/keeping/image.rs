@@ -179,6 +179,10 @@ impl Keeper<'_> {
             requests_waiting: self.requests.waiting,
             requests_ahead: self.requests.ahead(),
             requests_answered: self.answered,
+            runs_waiting: self.runs.waiting(),
+            runs_under_way: self.runs.under_way(),
+            runs_ended: self.runs.ended,
+            warden_pid: self.warden.as_ref().map(|warden| warden.child.pid()),
             image,
         };
         if let Some(connection) = self.connections.get_mut(&entry.client) {

@@ -1,9 +1,10 @@
-//! The keeper: one thread around `epoll` that owns the socket, the clients and the image process.
+//! The keeper: one thread around `epoll` that owns the socket, the clients, the image process and the warden.
 //!
 //! - `plan`: what to keep and how; `child`: starts the image process and learns how it ended
 //! - `connection`: one client; `clients`: all of them: who is let in, what they send, who is too slow
 //! - `requests`: which requests there are, whose turn it is, and when their time is up
 //! - `image`: what the image process says
+//! - `runs`: programs in sandboxes, ordered, waiting and under way; `warden`: the process that watches over them
 //! - `stop`: how it ends, in steps that each have a bound
 
 mod child;
@@ -12,17 +13,20 @@ mod connection;
 mod image;
 mod plan;
 mod requests;
+mod runs;
 mod stop;
+mod warden;
 
 pub use plan::{Notice, Plan};
 
 use crate::bounds::Bounds;
 use crate::error::KeeperError;
-use crate::protocol::{Inbox, Kind, Outbox};
+use crate::protocol::{Inbox, Kind, Outbox, READ_BYTES};
 use crate::socket::Seat;
 use child::Child;
 use connection::Connection;
 use requests::Requests;
+use runs::Runs;
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
@@ -31,13 +35,18 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 use stop::Phase;
+use warden::Warden;
 
 /// What an event is about; clients have the numbers after these.
 const LISTENER: u64 = 0;
 const SIGNALS: u64 = 1;
 const PAIR: u64 = 2;
 const CHILD: u64 = 3;
-const FIRST_CLIENT: u64 = 4;
+const WARDEN_PAIR: u64 = 4;
+const WARDEN: u64 = 5;
+const FIRST_CLIENT: u64 = 6;
+/// Runs have the numbers from here on.
+const FIRST_RUN: u64 = 1 << 63;
 /// How often clients are looked at that may have fallen asleep.
 const ROUND: Duration = Duration::from_secs(1);
 const EVENTS: usize = 256;
@@ -58,6 +67,7 @@ pub fn keep(plan: Plan, notify: &mut dyn FnMut(Notice<'_>)) -> Result<(), Keeper
         // Before handing on: nothing wakes us up for what is read here.
         keeper.resume_paused();
         keeper.hand_on();
+        keeper.start_runs();
         keeper.flush();
         if let Some(end) = keeper.advance(now) {
             return end;
@@ -85,6 +95,11 @@ struct Keeper<'n> {
     /// Clients with something to send or to read again since the last flush.
     touched: Vec<u64>,
     requests: Requests,
+    runs: Runs,
+    /// Started with the first run.
+    warden: Option<Warden>,
+    /// What is read from clients, first.
+    scratch: Vec<u8>,
     phase: Phase,
     started: Instant,
     next_round: Instant,
@@ -129,6 +144,9 @@ impl<'n> Keeper<'n> {
             announced_bytes: 0,
             touched: Vec::new(),
             requests,
+            runs: Runs::default(),
+            warden: None,
+            scratch: vec![0; READ_BYTES],
             phase: Phase::Starting,
             started,
             next_round: started + ROUND,
@@ -160,6 +178,9 @@ impl<'n> Keeper<'n> {
             SIGNALS => self.signalled(),
             PAIR => self.hear_image(),
             CHILD => self.image_ended(),
+            WARDEN_PAIR => self.warden_has_room(),
+            WARDEN => self.warden_ended(),
+            FIRST_RUN.. => self.hear_run(token, flags),
             client => self.hear_client(client, flags),
         }
     }

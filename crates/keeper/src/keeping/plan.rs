@@ -12,6 +12,8 @@ pub struct Plan {
     /// Our own binary and the arguments that make it the image process.
     pub program: PathBuf,
     pub arguments: Vec<OsString>,
+    /// The arguments that make it the warden.
+    pub warden_arguments: Vec<OsString>,
     /// Variables that the image process gets; it inherits no others.
     pub environment: Vec<(OsString, OsString)>,
 }
@@ -25,6 +27,8 @@ pub enum Notice<'n> {
     Stopping { under_way: usize },
     /// They took too long, or somebody is in a hurry: they are interrupted.
     Interrupting { under_way: usize },
+    /// The process that watches over runs has ended by itself, and with it the runs; the next one gets another.
+    WardenLost { cause: String },
     /// A request was told to stop and did not.
     Deaf { seconds: f64 },
 }

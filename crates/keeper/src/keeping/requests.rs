@@ -71,7 +71,7 @@ impl Requests {
     pub fn has_room(&self, kind: Kind, connection: &Connection, bounds: &Bounds) -> bool {
         match kind {
             Kind::Request => {
-                connection.unanswered - connection.inquiries < bounds.requests_per_client
+                connection.unanswered - connection.inquiries - connection.runs < bounds.requests_per_client
                     && self.entries.len() - self.inquiries < bounds.requests
                     && self.waiting_bytes < bounds.request_bytes
             }

@@ -73,13 +73,17 @@ impl Keeper<'_> {
         for token in self.tokens(Stage::Waiting) {
             self.stop_request(token, None, Reason::Stopping);
         }
+        self.runs.those_waiting().into_iter().for_each(|token| self.stop_run(token, None));
         // Those who wait for nothing, or have not even greeted, are told.
         self.touched.extend(self.connections.keys());
-        (self.notify)(Notice::Stopping { under_way: self.requests.ahead() });
+        let under_way = self.under_way();
+        (self.notify)(Notice::Stopping { under_way });
     }
 
     fn interrupt_all(&mut self) {
-        (self.notify)(Notice::Interrupting { under_way: self.requests.ahead() });
+        let under_way = self.under_way();
+        (self.notify)(Notice::Interrupting { under_way });
+        self.runs.all().into_iter().for_each(|token| self.stop_run(token, None));
         for token in self.tokens(Stage::Ahead) {
             self.stop_request(token, None, Reason::Stopping);
         }
@@ -92,7 +96,12 @@ impl Keeper<'_> {
         }
         self.touched.extend(self.connections.keys());
         self.outbox.push(Kind::Stop, 0, &[]);
+        self.part_from_runs("the image is stopping");
         self.phase = Phase::Closing(Instant::now() + self.plan.bounds.close);
+    }
+
+    fn under_way(&self) -> usize {
+        self.requests.ahead() + self.runs.under_way()
     }
 
     fn tokens(&self, stage: Stage) -> Vec<u64> {
@@ -103,9 +112,9 @@ impl Keeper<'_> {
     pub fn advance(&mut self, now: Instant) -> Option<Result<(), KeeperError>> {
         let is_time_up = self.phase.until().is_some_and(|until| now >= until);
         match self.phase {
-            Phase::Draining(_) if self.requests.ahead() == 0 => self.close_image(),
+            Phase::Draining(_) if self.under_way() == 0 => self.close_image(),
             Phase::Draining(_) if is_time_up => self.interrupt_all(),
-            Phase::Interrupting(_) if is_time_up || self.requests.ahead() == 0 => self.close_image(),
+            Phase::Interrupting(_) if is_time_up || self.under_way() == 0 => self.close_image(),
             Phase::Closing(_) if is_time_up => {
                 self.child.kill();
                 let pid = self.child.pid();
@@ -168,6 +177,7 @@ impl Keeper<'_> {
             };
             self.answer(&entry, None, &answer);
         }
+        self.part_from_runs(&why);
         self.outbox.clear();
         self.touched.extend(self.connections.keys());
         self.end = Some(end);

@@ -3,14 +3,19 @@
 use crate::error::KeeperError;
 use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
-use std::io;
-use std::os::fd::AsFd;
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
+use std::collections::VecDeque;
+use std::io::{self, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
 
 /// The longest body of a frame.
 pub const FRAME_BYTES_MAX: usize = 16 << 20;
 pub const HEADER_BYTES: usize = 13;
 /// How much is read at once; a longer frame is read in several pieces.
 pub(crate) const READ_BYTES: usize = 64 << 10;
+/// More descriptors that come with one piece are closed by the kernel.
+const DESCRIPTORS_AT_ONCE: usize = 4;
 
 /// What a frame is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,14 +39,22 @@ pub enum Kind {
     Ready = 9,
     /// Image process to keeper: why it could not be opened or closed.
     Failed = 10,
+    /// Client to keeper, keeper to a run's supervisor: a program to be run in a sandbox.
+    Run = 11,
+    /// Back from there: what it wrote, behind a byte that says on which stream.
+    Output = 12,
+    /// One thing that it changed.
+    Change = 13,
+    /// How it ended, after all else.
+    Ended = 14,
 }
 
 impl Kind {
     fn of(byte: u8) -> Option<Kind> {
         use Kind::*;
-        [Hello, Welcome, Refusal, Request, Answer, Cancel, Status, Stop, Ready, Failed]
-            .into_iter()
-            .find(|kind| *kind as u8 == byte)
+        const KINDS: [Kind; 14] =
+            [Hello, Welcome, Refusal, Request, Answer, Cancel, Status, Stop, Ready, Failed, Run, Output, Change, Ended];
+        KINDS.into_iter().find(|kind| *kind as u8 == byte)
     }
 }
 
@@ -63,6 +76,42 @@ pub struct Inbox {
 impl Inbox {
     /// Reads what there is, up to a piece. Zero if nothing will come any more.
     pub fn fill(&mut self, descriptor: impl AsFd) -> io::Result<usize> {
+        self.make_room();
+        loop {
+            match rustix::io::read(&descriptor, spare_capacity(&mut self.buffer)) {
+                Err(Errno::INTR) => {}
+                read => return Ok(read?),
+            }
+        }
+    }
+
+    /// The same from a socket through which descriptors may come. `scratch` is what is read into first.
+    pub(crate) fn fill_with(
+        &mut self,
+        socket: impl AsFd,
+        scratch: &mut [u8],
+        descriptors: &mut VecDeque<OwnedFd>,
+    ) -> io::Result<usize> {
+        let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS_AT_ONCE))];
+        let mut control = RecvAncillaryBuffer::new(&mut room);
+        let received = loop {
+            match rustix::net::recvmsg(&socket, &mut [IoSliceMut::new(scratch)], &mut control, RecvFlags::CMSG_CLOEXEC)
+            {
+                Err(Errno::INTR) => {}
+                received => break received?.bytes,
+            }
+        };
+        for message in control.drain() {
+            if let RecvAncillaryMessage::ScmRights(received) = message {
+                descriptors.extend(received);
+            }
+        }
+        self.make_room();
+        self.buffer.extend_from_slice(&scratch[..received]);
+        Ok(received)
+    }
+
+    fn make_room(&mut self) {
         if self.start == self.buffer.len() {
             self.buffer.clear();
             self.start = 0;
@@ -72,12 +121,6 @@ impl Inbox {
             self.start = 0;
         }
         self.buffer.reserve(READ_BYTES);
-        loop {
-            match rustix::io::read(&descriptor, spare_capacity(&mut self.buffer)) {
-                Err(Errno::INTR) => {}
-                read => return Ok(read?),
-            }
-        }
     }
 
     /// The next whole frame, none if there is only a part of one. Whoever announces a body longer than
@@ -171,6 +214,16 @@ impl Outbox {
         self.buffer.shrink_to(4 * READ_BYTES);
         self.start = 0;
         Ok(true)
+    }
+
+    /// What was not taken yet.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.buffer[self.start..]
+    }
+
+    /// So many bytes were taken in another way.
+    pub(crate) fn skip(&mut self, bytes: usize) {
+        self.start += bytes;
     }
 
     /// Bytes that were not taken yet.

@@ -300,6 +300,16 @@ pub struct Status {
     pub requests_waiting: usize,
     pub requests_ahead: usize,
     pub requests_answered: u64,
+    /// Runs that wait, those under way, and how many there have been.
+    #[serde(default)]
+    pub runs_waiting: usize,
+    #[serde(default)]
+    pub runs_under_way: usize,
+    #[serde(default)]
+    pub runs_ended: u64,
+    /// The process that watches over them, if there is one.
+    #[serde(default)]
+    pub warden_pid: Option<u32>,
     /// What the image process says of itself; nothing if it does not answer.
     pub image: BTreeMap<String, serde_json::Value>,
 }

@@ -1,5 +1,6 @@
 //! The language of the socket, version 1. After connecting, a client sends a `Hello` and gets a `Welcome`; then it
-//! sends requests, as many as it likes at once, and gets an answer for each, not always in the same order.
+//! sends requests, as many as it likes at once, and gets an answer for each, not always in the same order. A run is ordered
+//! likewise, and answered by what it writes, then by what it changed, then by its end.
 //!
 //! A frame is thirteen bytes and a body:
 //!
@@ -8,13 +9,14 @@
 //! | 0–3 | length of the body, little-endian |
 //! | 4 | kind, see [`Kind`] |
 //! | 5–12 | id, little-endian: chosen by whoever asks, given back with the answer |
-//! | 13… | JSON, one of the structures in `message` |
+//! | 13… | JSON, one of the structures in `message`; of a run, see `run` |
 //!
 //! The id stands outside of the body so that the keeper hands bodies on without reading them.
 
 mod frame;
 mod history;
 mod message;
+mod run;
 
 pub(crate) use frame::READ_BYTES;
 pub use frame::{FRAME_BYTES_MAX, Frame, HEADER_BYTES, Inbox, Kind, Outbox};
@@ -24,6 +26,10 @@ pub use message::{
     TEXT_BYTES_MAX, Welcome,
 };
 pub(crate) use message::{Envelope, Reason};
+pub use run::{
+    RunChange, RunChangeKind, RunEnd, RunFailure, RunFile, RunGrant, RunInput, RunLack, RunLimit, RunLimits, RunOrder,
+    RunStream, RunUsage, RunVerdict, Word, split_bytes, with_bytes,
+};
 
 /// What a client and a keeper must agree on.
 pub const VERSION: u32 = 1;

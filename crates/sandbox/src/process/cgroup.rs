@@ -3,7 +3,10 @@
 //! Each run has its own, below one that this process may write to. It is removed with the run; what a supervisor that was
 //! killed could not remove, the next one does.
 
+mod home;
+
 use crate::limits::Limits;
+use home::{Before, Home};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -133,6 +136,10 @@ pub struct Cgroup {
     is_second: bool,
     /// For processes to be made in it.
     opened: Option<File>,
+    /// What earlier runs in it used.
+    before: Before,
+    /// It is used again.
+    home: Option<Home>,
 }
 
 impl Cgroup {
@@ -149,7 +156,7 @@ impl Cgroup {
             Layout::Nothing { .. } => return Ok(None),
         };
         fs::create_dir(&memory)?;
-        let mut cgroup = Cgroup { memory, time: None, is_second, opened: None };
+        let mut cgroup = Cgroup { memory, time: None, is_second, opened: None, before: Before::default(), home: None };
         if let Some(time) = time {
             fs::create_dir(&time)?;
             cgroup.time = Some(time);
@@ -187,7 +194,7 @@ impl Cgroup {
 
     /// Takes a process in that could not be made here.
     pub fn take(&self, pid: i32) -> io::Result<()> {
-        if self.is_second {
+        if self.is_second || self.home.is_some() {
             return Ok(());
         }
         for directory in [Some(&self.memory), self.time.as_ref()].into_iter().flatten() {
@@ -211,7 +218,9 @@ impl Cgroup {
         }
         let directory = self.time.as_ref()?;
         let time = |name| number(&directory.join(name)).map(Duration::from_nanos);
-        time("cpuacct.usage_user").zip(time("cpuacct.usage_sys"))
+        let since = |time: Duration, before| time.saturating_sub(before);
+        let (user, system) = time("cpuacct.usage_user").zip(time("cpuacct.usage_sys"))?;
+        Some((since(user, self.before.user), since(system, self.before.system)))
     }
 
     /// The most memory that it had at once.
@@ -222,15 +231,20 @@ impl Cgroup {
 
     /// Whether the kernel ended something in it for want of memory.
     pub fn ran_out_of_memory(&self) -> bool {
-        let name = if self.is_second { "memory.events" } else { "memory.oom_control" };
-        let text = fs::read_to_string(self.memory.join(name)).unwrap_or_default();
-        word(&text, "oom_kill").is_some_and(|count| count > 0)
+        self.kills() > self.before.kills
+    }
+
+    fn kills(&self) -> u64 {
+        home::kills(&self.memory, if self.is_second { "memory.events" } else { "memory.oom_control" })
     }
 }
 
 impl Drop for Cgroup {
     fn drop(&mut self) {
         self.opened = None;
+        if let Some(home) = self.home.take() {
+            return home.keep();
+        }
         for directory in [Some(&self.memory), self.time.as_ref()].into_iter().flatten() {
             // What cannot be removed now is swept by the next process.
             let _ = fs::remove_dir(directory);

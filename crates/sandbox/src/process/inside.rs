@@ -94,18 +94,26 @@ impl Inside<'_> {
     /// Namespaces and files. What needs no user comes before the user is there, while the one outside sees to that.
     fn prepare(&mut self, handed: &Handed<'_>) -> Result<(), Failure> {
         at(Step::Descriptors, 0, take(handed))?;
-        self.wall(Step::Time, new_clocks(&self.plan.time_offsets))?;
+        if !self.plan.is_in_cell {
+            self.wall(Step::Time, new_clocks(&self.plan.time_offsets))?;
+            self.wall(Step::Loopback, system::loopback::raise())?;
+        }
         self.wall(Step::HostName, rustix::system::sethostname(HOST_NAME.as_bytes()))?;
-        self.wall(Step::Loopback, system::loopback::raise())?;
         self.plan.wires.as_ref().map_or(Ok(()), Wires::lay)?;
         at(Step::Go, 0, self.await_go())?;
         at(Step::Ids, 0, become_user())?;
         self.wall(Step::Cgroup, clone::unshare(namespace::CGROUP))?;
-        world::build(self)
+        if self.plan.shares_view { world::furnish(self) } else { world::build(self) }
     }
 
     /// From here on nothing is trusted.
     fn run(&mut self) -> Result<(), Failure> {
+        if self.plan.purpose == Purpose::Template {
+            at(Step::Fork, 0, self.tell_started())?;
+            // Until the one outside has what it wants of this process.
+            let _ = self.await_go();
+            return Ok(());
+        }
         seal::close(self)?;
         if self.plan.purpose == Purpose::Probe {
             return at(Step::Fork, 0, self.tell_started());
@@ -197,7 +205,7 @@ fn take(handed: &Handed<'_>) -> rustix::io::Result<()> {
 }
 
 /// For the program only: a process never changes its own clocks.
-fn new_clocks(offsets: &[u8]) -> rustix::io::Result<()> {
+pub fn new_clocks(offsets: &[u8]) -> rustix::io::Result<()> {
     clone::unshare(namespace::TIME)?;
     let file = rustix::fs::open(c"/proc/self/timens_offsets", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
     rustix::io::write(&file, offsets).map(drop)

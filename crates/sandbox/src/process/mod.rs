@@ -10,10 +10,12 @@
 //! - `ids`: who a run is on the host
 //! - `stream`: the pipes between; `network`: the way out of its own network, if there is one
 //! - `start`: how a run begins; `supervise`: the one outside, to the last trace of it; `change` reads what it wrote
+//! - `cell`: namespaces prepared for runs to come, which `crate::warden` keeps
 //! - `cgroup`, `meter`: what it uses; `survey`: what this host offers
 //!
 //! Nothing is ever mounted outside: all mounts are made in the run's own mount namespace and go with it.
 
+mod cell;
 mod cgroup;
 mod change;
 mod fence;
@@ -40,6 +42,8 @@ use crate::error::SandboxError;
 use crate::order::Order;
 use crate::wall::{Strength, Wall};
 
+pub(crate) use cell::Cell;
+pub(crate) use start::{Purpose, begin_in};
 pub use view::{HOME, HOST_NAME, PATH, USER};
 
 /// The backend. It holds nothing: any number of runs can be started from any thread.

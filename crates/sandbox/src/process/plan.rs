@@ -1,10 +1,11 @@
 //! An order made ready: all that the process inside needs, since that must not ask for memory.
 
+use super::cell;
 use super::fence::{self, Left};
 use super::filter;
 use super::ids::Ids;
 use super::network::{self, Wires};
-use super::source::{self, Granted, Written};
+use super::source::{self, Granted, Origin, Written};
 use super::start::Purpose;
 use super::view::{self, Skeleton};
 use crate::error::SandboxError;
@@ -17,6 +18,7 @@ use std::ffi::{CString, OsStr};
 use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::Arc;
 use system::calls::SYS_socket;
 use system::program::Words;
 use system::seccomp::Instruction;
@@ -27,12 +29,14 @@ pub struct Plan<'a> {
     pub arguments: Words,
     pub environment: Words,
     pub directory: CString,
-    pub skeleton: Skeleton,
+    pub skeleton: Arc<Skeleton>,
+    /// The same in no two runs.
+    pub machine_id: Vec<u8>,
     /// Each with its place in the order.
     pub grants: Vec<(usize, Granted)>,
     pub files: Vec<Written<'a>>,
     pub fence: Vec<Left>,
-    pub filter: Vec<Instruction>,
+    pub filter: Arc<[Instruction]>,
     /// Size and number of files of the file system in memory, as it wants them.
     pub memory_options: Vec<(CString, CString)>,
     pub rlimits: Vec<(Resource, Rlimit)>,
@@ -40,13 +44,36 @@ pub struct Plan<'a> {
     pub time_offsets: Vec<u8>,
     pub allows_weaker: bool,
     pub purpose: Purpose,
+    /// In namespaces that were made before.
+    pub is_in_cell: bool,
+    /// The files that all runs see are there already, and nothing has to be put between them.
+    pub shares_view: bool,
     /// There is no cgroup: the one outside counts, and needs what it counts by.
     pub is_counted: bool,
     pub wires: Option<Wires>,
 }
 
+/// What is the same for all runs.
+#[derive(Clone)]
+pub struct Base {
+    pub skeleton: Arc<Skeleton>,
+    pub filter: Arc<[Instruction]>,
+}
+
+impl Base {
+    pub fn of_host() -> Base {
+        Base { skeleton: Arc::new(Skeleton::of_host()), filter: filter::compile(&[]).into() }
+    }
+}
+
 impl<'a> Plan<'a> {
-    pub fn new(order: &'a Order, ids: Ids, purpose: Purpose, is_counted: bool) -> Result<Plan<'a>, SandboxError> {
+    pub fn new(
+        order: &'a Order,
+        ids: Ids,
+        purpose: Purpose,
+        is_counted: bool,
+        base: Base,
+    ) -> Result<Plan<'a>, SandboxError> {
         let Some(name) = order.program.first() else {
             return Err(SandboxError::NoProgram { program: "an empty command".into() });
         };
@@ -62,7 +89,7 @@ impl<'a> Plan<'a> {
             true => OsStr::new(view::HOME),
             false => order.directory.as_os_str(),
         };
-        let skeleton = Skeleton::of_host(&machine_id());
+        let Base { skeleton, filter } = base;
         let grants = source::grants(&order.view.grants, ids)?;
         let files = source::files(&order.view.files)?;
         Ok(Plan {
@@ -72,23 +99,35 @@ impl<'a> Plan<'a> {
             directory: word_of(directory)?,
             fence: fence::left(&skeleton, &grants, &files),
             skeleton,
+            machine_id: format!("{}\n", machine_id()).into_bytes(),
             grants,
             files,
-            filter: filter::compile(&[]),
+            filter,
             memory_options: memory_options(&order.limits)?,
             rlimits: rlimits(&order.limits, is_counted),
             time_offsets: time_offsets(),
             allows_weaker: order.allows_weaker,
             purpose,
+            is_in_cell: false,
+            shares_view: false,
             is_counted,
             wires: Wires::of(order)?,
         })
     }
 
+    /// Goes on in a cell, if that shows all that was granted: paths of the host it does not, and wires are laid in a network
+    /// that nobody had before.
+    pub fn enter_cell(&mut self, order: &Order) -> bool {
+        let is_mount = |(_, granted): &(usize, Granted)| matches!(granted.from, Origin::Mount(_));
+        self.is_in_cell = self.wires.is_none() && self.grants.iter().all(is_mount);
+        self.shares_view = self.is_in_cell && cell::shares_view(order);
+        self.is_in_cell
+    }
+
     /// Without a network of its own it gets no sockets at all, and no way out: that would be one into the host's.
     pub fn do_without(&mut self, lacks: &[Lack]) {
         if lacks.iter().any(|lack| lack.wall == Wall::NetworkNamespace) {
-            self.filter = filter::compile(&[SYS_socket]);
+            self.filter = filter::compile(&[SYS_socket]).into();
             self.wires.iter_mut().for_each(Wires::cut);
         }
     }

@@ -1,11 +1,12 @@
 //! Starts a run: makes all ready, then the first process inside, and hears from it that the program runs or why not.
 
+use super::cell::{self, Cell};
 use super::cgroup::Cgroup;
 use super::ids::Ids;
 use super::inside::{self, HANDED_OUT, Handed};
 use super::meter::{Counted, Meter};
 use super::network::Services;
-use super::plan::Plan;
+use super::plan::{Base, Plan};
 use super::report::{self, Failure, LENGTH, Message, Step};
 use super::source::Origin;
 use super::stream;
@@ -33,14 +34,24 @@ use system::clone::{self, Child};
 pub enum Purpose {
     Run,
     Probe,
+    /// Its namespaces are wanted, and the files that all runs see.
+    Template,
 }
 
 pub fn begin(order: &Order, streams: Streams, purpose: Purpose) -> Result<Run, SandboxError> {
+    begin_in(None, order, streams, purpose)
+}
+
+/// In namespaces that were prepared, or in new ones.
+pub fn begin_in(cell: Option<&Cell>, order: &Order, streams: Streams, purpose: Purpose) -> Result<Run, SandboxError> {
     let started = Instant::now();
-    let ids = Ids::of_run();
-    let cgroup = Cgroup::make(&order.limits)
+    let ids = cell.map_or_else(Ids::of_run, |cell| cell.ids);
+    let base = cell.map_or_else(Base::of_host, |cell| cell.base.clone());
+    let cgroup = if cell.is_some() { Cgroup::of_thread(&order.limits) } else { Cgroup::make(&order.limits) };
+    let cgroup = cgroup
         .map_err(SandboxError::system("make a cgroup; what holds this process may not allow it: run it elsewhere"))?;
-    let mut plan = Plan::new(order, ids, purpose, cgroup.is_none())?;
+    let mut plan = Plan::new(order, ids, purpose, cgroup.is_none(), base.clone())?;
+    let cell = cell.filter(|_| plan.enter_cell(order));
     let (given, kept) = stream::make(streams, order.limits.output_bytes)?;
     given.belong_to(ids).map_err(SandboxError::system("give the sandbox's pipes to its user"))?;
     let (socket, inner) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
@@ -49,11 +60,18 @@ pub fn begin(order: &Order, streams: Streams, purpose: Purpose) -> Result<Run, S
     let make = |namespaces: u64, plan: &Plan<'_>| {
         let handed = Handed { plan, socket: inner.as_fd(), kept: &left_open, streams: given.all() };
         let cgroup = cgroup.as_ref().and_then(Cgroup::to_be_made_in);
-        clone::clone_into(namespaces, cgroup, || inside::live(&handed))
+        match cell {
+            None => clone::clone_into(namespaces, cgroup, || inside::live(&handed)),
+            Some(cell) => {
+                let enter = || cell.enter(&plan.time_offsets);
+                clone::clone_inside(&enter, cell::FRESH, cgroup, &mut || inside::live(&handed))
+            }
+        }
     };
     let all = survey::NAMESPACES.iter().fold(0, |all, (_, flag, _)| all | flag);
     let (child, mut lacks) = match make(all, &plan) {
         Ok(child) => (child, Vec::new()),
+        Err(errno) if cell.is_some() => return Err(SandboxError::system("enter a cell")(errno)),
         Err(errno) => {
             let lacks = weaker(errno, order)?;
             plan.do_without(&lacks);
@@ -65,7 +83,9 @@ pub fn begin(order: &Order, streams: Streams, purpose: Purpose) -> Result<Run, S
     let Child { pid, pidfd } = child;
     let init = Init { pid, pidfd: Arc::new(pidfd), is_gone: false };
     drop((given, inner));
-    ids.map(pid)?;
+    if cell.is_none() {
+        ids.map(pid)?;
+    }
     if let Some(cgroup) = &cgroup {
         cgroup.take(pid).map_err(SandboxError::system("put the sandbox into its cgroup"))?;
     }
@@ -87,6 +107,9 @@ pub fn begin(order: &Order, streams: Streams, purpose: Purpose) -> Result<Run, S
         uppers: layered.zip(handed_out).collect(),
         is_stopped: Arc::new(AtomicBool::new(false)),
         services,
+        lifeline: None,
+        ids,
+        base,
         meter,
     })
 }

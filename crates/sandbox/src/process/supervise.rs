@@ -1,8 +1,10 @@
 //! The one outside while a run goes on: moves streams, watches limits, and is back when all of the run is gone.
 
 use super::change;
+use super::ids::Ids;
 use super::meter::{Meter, sockets_of};
 use super::network::Services;
+use super::plan::Base;
 use super::report::{LENGTH, Message};
 use super::stream::Kept;
 use crate::backend::{Running, Stop};
@@ -35,6 +37,11 @@ pub struct Run {
     pub is_stopped: Arc<AtomicBool>,
     /// Who serve its network; they end after it.
     pub services: Option<Services>,
+    /// Says that it is to be stopped.
+    pub lifeline: Option<OwnedFd>,
+    /// Who it is on the host, and what is the same for others like it.
+    pub ids: Ids,
+    pub base: Base,
     /// Dropped last: a cgroup can be removed when nobody is in it.
     pub meter: Meter,
 }
@@ -91,6 +98,7 @@ impl Run {
             }
             let is_within = self.streams.pump();
             self.end_for(&mut limit, (!is_within).then_some(Limit::Output));
+            self.heed_lifeline();
             if status.is_none() {
                 *status = self.hear();
             }
@@ -119,12 +127,26 @@ impl Run {
         if listens {
             waited.push(PollFd::new(&self.socket, PollFlags::IN));
         }
+        waited.extend(self.lifeline.iter().map(|lifeline| PollFd::new(lifeline, PollFlags::IN)));
         self.streams.watch(&mut waited);
         match poll(&mut waited, timeout.as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(errno) => return Err(SandboxError::system("wait for the sandbox")(errno)),
         }
         Ok(waited.first().is_some_and(|init| !init.revents().is_empty()))
+    }
+
+    /// Looks whether somebody wants it stopped.
+    fn heed_lifeline(&mut self) {
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let is_readable = |lifeline: &OwnedFd| {
+            let mut waited = [PollFd::new(lifeline, PollFlags::IN)];
+            !matches!(poll(&mut waited, Some(&now)), Ok(0) | Err(Errno::INTR))
+        };
+        if self.lifeline.as_ref().is_some_and(is_readable) {
+            self.lifeline = None;
+            self.stop().stop();
+        }
     }
 
     fn left(&self, now: Instant) -> Option<Duration> {
@@ -162,6 +184,10 @@ impl Run {
 }
 
 impl Running for Run {
+    fn stop_when_readable(&mut self, lifeline: OwnedFd) {
+        self.lifeline = Some(lifeline);
+    }
+
     fn stop(&self) -> Stop {
         let (pidfd, is_stopped) = (self.init.pidfd.clone(), self.is_stopped.clone());
         Stop(Arc::new(move || {

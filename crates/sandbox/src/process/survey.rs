@@ -17,32 +17,12 @@ pub const NAMESPACES: &[(Wall, u64, bool)] = &[
     (Wall::UtsNamespace, namespace::UTS, false),
 ];
 
-const ALL: &[Wall] = &[
-    Wall::UserNamespace,
-    Wall::MountNamespace,
-    Wall::PidNamespace,
-    Wall::NetworkNamespace,
-    Wall::IpcNamespace,
-    Wall::UtsNamespace,
-    Wall::CgroupNamespace,
-    Wall::TimeNamespace,
-    Wall::OwnProc,
-    Wall::Overlay,
-    Wall::Capabilities,
-    Wall::NoNewPrivileges,
-    Wall::Seccomp,
-    Wall::Landlock,
-    Wall::MemoryLimit,
-    Wall::ProcessLimit,
-    Wall::CpuLimit,
-];
-
 pub fn survey() -> Vec<(Wall, Strength)> {
     let lacks = match lacking_namespaces() {
         lacks if lacks.iter().any(|lack| is_essential(lack.wall)) => lacks,
         _ => try_all(),
     };
-    ALL.iter().map(|wall| (*wall, strength(*wall, &lacks))).collect()
+    Wall::ALL.iter().map(|wall| (*wall, strength(*wall, &lacks))).collect()
 }
 
 fn strength(wall: Wall, lacks: &[Lack]) -> Strength {

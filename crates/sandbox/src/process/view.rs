@@ -1,7 +1,7 @@
 //! The files that every run sees, as data: directories, links and small files that are made anew for each, and what is
 //! shown of the host, read-only.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -35,6 +35,12 @@ const DIRECTORIES: &[&str] = &[
 
 /// Directories that a run may write to.
 pub const WRITABLE: &[&str] = &["tmp", "home/user", "dev/shm"];
+
+/// Those above and of `WRITABLE`, parents first: what a run's own file system in memory has, if it is not the whole.
+pub const OWN: &[&CStr] = &[c"tmp", c"home", c"home/user", c"dev", c"dev/shm"];
+
+/// A file that is another one in each run.
+pub const MACHINE_ID: &str = "etc/machine-id";
 
 const LINKS: &[(&str, &str)] = &[
     ("var/tmp", "/tmp"),
@@ -107,7 +113,7 @@ pub struct Skeleton {
 
 impl Skeleton {
     /// Looks at the host for what of it is there.
-    pub fn of_host(machine_id: &str) -> Skeleton {
+    pub fn of_host() -> Skeleton {
         let mut skeleton = Skeleton {
             directories: DIRECTORIES.iter().map(|path| literal(path)).collect(),
             links: LINKS.iter().map(|(path, target)| (literal(path), literal(target))).collect(),
@@ -116,7 +122,7 @@ impl Skeleton {
             devices: DEVICES.iter().map(|path| shown(path, false)).collect(),
             writable: WRITABLE.iter().map(|path| literal(path)).collect(),
         };
-        skeleton.files.push((literal("etc/machine-id"), format!("{machine_id}\n").into_bytes()));
+        skeleton.files.push((literal(MACHINE_ID), Vec::new()));
         for path in ROOTS.iter().chain(CONFIGURATION) {
             skeleton.show_if_there(path);
         }

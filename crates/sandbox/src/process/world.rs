@@ -7,7 +7,7 @@
 use super::grant::{self, View};
 use super::inside::{Inside, at};
 use super::report::{Failure, Step};
-use super::view::Shown;
+use super::view::{MACHINE_ID, OWN, Shown};
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat, symlinkat};
 use rustix::io::Result as Answer;
 use rustix::mount::{
@@ -24,7 +24,7 @@ const ROOT: &CStr = c"root";
 pub fn build(inside: &mut Inside<'_>) -> Result<(), Failure> {
     let plan = inside.plan;
     let skeleton = &plan.skeleton;
-    let memory = at(Step::Memory, 0, memory(&plan.memory_options))?;
+    let memory = at(Step::Memory, 0, memory(&plan.memory_options, c"/"))?;
     let place = at(Step::Memory, 0, make_root(&memory))?;
     for (item, path) in skeleton.directories.iter().enumerate() {
         at(Step::Skeleton, item, mkdirat(&place, path, Mode::from_raw_mode(0o755)))?;
@@ -33,6 +33,8 @@ pub fn build(inside: &mut Inside<'_>) -> Result<(), Failure> {
         at(Step::Skeleton, item, symlinkat(target, &place, path))?;
     }
     for (item, (path, bytes)) in skeleton.files.iter().enumerate() {
+        let is_own = path.as_bytes() == MACHINE_ID.as_bytes();
+        let bytes = if is_own { &plan.machine_id } else { bytes };
         at(Step::Skeleton, item, write_file(&place, path, bytes, 0o644))?;
     }
     for device in &skeleton.devices {
@@ -60,8 +62,44 @@ pub fn build(inside: &mut Inside<'_>) -> Result<(), Failure> {
     at(Step::Directory, 0, rustix::process::chdir(&plan.directory))
 }
 
+/// Adds what is a run's own to a view that was made before and is never written to: a file system in memory for all that it
+/// may write, its /proc, and what was granted.
+pub fn furnish(inside: &mut Inside<'_>) -> Result<(), Failure> {
+    let plan = inside.plan;
+    let root =
+        at(Step::Memory, 0, openat(CWD, c"/", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()))?;
+    let memory = at(Step::Memory, 0, memory(&plan.memory_options, WORKSHOP))?;
+    for path in OWN {
+        at(Step::Memory, 0, mkdirat(&memory, *path, Mode::from_raw_mode(0o755)))?;
+    }
+    for path in &plan.skeleton.writable {
+        at(Step::Memory, 0, show_writable(&memory, &root, path))?;
+    }
+    at(Step::Skeleton, 0, show_machine_id(&memory, &root, &plan.machine_id))?;
+    let proc = at(Step::Proc, 0, make_proc())?;
+    at(Step::Proc, 0, unmount(c"/proc", UnmountFlags::DETACH))?;
+    at(Step::Proc, 0, attach(&proc, &root, c"proc"))?;
+    if plan.is_counted {
+        inside.hand_out(proc);
+        inside.hand_out(at(Step::Proc, 0, rustix::io::fcntl_dupfd_cloexec(&memory, 3))?);
+    }
+    grant::show_all(inside, &View { memory: &memory, place: &root, root: &root })?;
+    at(Step::Pivot, 0, unmount(WORKSHOP, UnmountFlags::DETACH))?;
+    at(Step::Directory, 0, rustix::process::chdir(&plan.directory))
+}
+
+/// Where a run's file system in memory is while parts of it are taken to their places.
+const WORKSHOP: &CStr = c"/mnt";
+
+fn show_machine_id(memory: &OwnedFd, root: &OwnedFd, machine_id: &[u8]) -> Answer<()> {
+    write_file(memory, c"machine-id", machine_id, 0o444)?;
+    let tree = copy(memory, c"machine-id", false)?;
+    restrict(&tree, READ_ONLY | NO_SETUID | NO_DEVICES)?;
+    attach(&tree, root, c"etc/machine-id")
+}
+
 /// A file system in memory, put over the root of this mount namespace, where only we know of it.
-fn memory(options: &[(CString, CString)]) -> Answer<OwnedFd> {
+fn memory(options: &[(CString, CString)], place: &CStr) -> Answer<OwnedFd> {
     let context = fsopen(c"tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
     for (key, value) in options {
         fsconfig_set_string(&context, key, value)?;
@@ -69,7 +107,7 @@ fn memory(options: &[(CString, CString)]) -> Answer<OwnedFd> {
     fsconfig_create(&context)?;
     let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
     let memory = fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?;
-    attach(&memory, CWD, c"/")?;
+    attach(&memory, CWD, place)?;
     Ok(memory)
 }
 
@@ -97,16 +135,20 @@ fn show(root: &OwnedFd, shown: &Shown, attributes: u64) -> Answer<()> {
     attach(&tree, root, &shown.inside)
 }
 
-/// Processes of the run only, and nothing of the host's kernel.
 fn proc(root: &OwnedFd) -> Answer<OwnedFd> {
+    let proc = make_proc()?;
+    attach(&proc, root, c"proc")?;
+    Ok(proc)
+}
+
+/// Processes of the run only, and nothing of the host's kernel.
+fn make_proc() -> Answer<OwnedFd> {
     let context = fsopen(c"proc", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_set_string(&context, c"subset", c"pid")?;
     fsconfig_create(&context)?;
     let attributes =
         MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV | MountAttrFlags::MOUNT_ATTR_NOEXEC;
-    let proc = fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?;
-    attach(&proc, root, c"proc")?;
-    Ok(proc)
+    fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)
 }
 
 /// Makes the new root the root, and takes the host's files away with all that hangs below them.

@@ -86,6 +86,7 @@ enum Command {
     Completions(completions::Completions),
     Demo(demo::Demo),
     ImageProcess(up::ImageProcess),
+    Warden(up::Warden),
     ImageCheck(check::ImageCheck),
 }
 
@@ -109,6 +110,7 @@ impl Cli {
             Command::Completions(command) => command.run(),
             Command::Demo(command) => command.run(self.color),
             Command::ImageProcess(command) => command.run_quietly(self.color),
+            Command::Warden(command) => command.run(),
             Command::ImageCheck(command) => command.run(),
         }
     }

@@ -47,6 +47,8 @@ fn rendered(status: &Report) -> String {
     let _ = writeln!(text, "  clients   {}", status.clients);
     let (waiting, ahead, answered) = (status.requests_waiting, status.requests_ahead, status.requests_answered);
     let _ = writeln!(text, "  requests  {waiting} waiting, {ahead} under way, {answered} answered");
+    let (waiting, under_way, ended) = (status.runs_waiting, status.runs_under_way, status.runs_ended);
+    let _ = writeln!(text, "  runs      {waiting} waiting, {under_way} under way, {ended} ended");
     if status.image.is_empty() {
         text.push_str("  the image process does not say what it is doing\n");
     }

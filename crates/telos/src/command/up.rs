@@ -1,8 +1,9 @@
-//! `telos up`: an image kept alive, as two processes. And the second of them, which nobody starts by hand.
+//! `telos up`: an image kept alive, as several processes. And the others of them, which nobody starts by hand.
 
 use crate::options::{Color, ImageDirectory, MachineOptions, parse_bytes};
 use crate::report;
 use crate::resident::Resident;
+use crate::warden::Warded;
 use anyhow::Context;
 use clap::Args;
 use keeper::{Bounds, Notice, Plan};
@@ -70,8 +71,33 @@ impl Up {
         let arguments = self.image.to_arguments(&directory);
         let names = ENVIRONMENT.iter().map(OsString::from).chain(self.env.iter().cloned());
         let environment = names.filter_map(|name| std::env::var_os(&name).map(|value| (name, value))).collect();
-        let plan = Plan { directory, bounds, program, arguments, environment };
+        raise_limit_of_descriptors();
+        let warden_arguments = vec![WARDEN.into()];
+        let plan = Plan { directory, bounds, program, arguments, warden_arguments, environment };
         keeper::keep(plan, &mut |notice| tell(&notice, self.json))?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Each client and each run has a descriptor, and a thousand of them are allowed; programs inside have limits of their own.
+fn raise_limit_of_descriptors() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    // Where it cannot be raised, clients wait until others have gone.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+}
+
+/// What the warden is called on the command line.
+const WARDEN: &str = "warden";
+
+/// The process that watches over runs; `telos up` starts it
+#[derive(Args, Debug)]
+#[command(name = WARDEN, hide = true)]
+pub struct Warden {}
+
+impl Warden {
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        keeper::ward(Warded(sandbox::warden::Pooled::new()))?;
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -95,6 +121,9 @@ fn tell(notice: &Notice<'_>, is_json: bool) {
             report::say(&format!("stopping: {under_way} requests are under way; a second signal interrupts them"));
         }
         Notice::Interrupting { under_way } => report::say(&format!("stopping: {under_way} requests are interrupted")),
+        Notice::WardenLost { cause } => {
+            report::say(&format!("warning: the process that watches over runs ended, and with it the runs: {cause}"));
+        }
         Notice::Deaf { seconds } => {
             report::say(&format!("warning: a request goes on {seconds} s after it began, though it was told to stop"));
         }

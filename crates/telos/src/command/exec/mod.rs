@@ -32,6 +32,7 @@ use self::job::Job;
 use self::snapshot::Snapshot;
 use self::stream::{Route, Tap};
 use super::print;
+use crate::warden::Remote;
 use clap::{Args, ValueHint};
 use sandbox::process::Process;
 use sandbox::{Access, Backend, Order, Streams};
@@ -49,6 +50,7 @@ Examples:
   telos exec --write . --apply -- make     keep that, if nobody interfered
   telos exec --read data:/data --timeout 5 --memory 256M --json job.py
   telos exec --net example.org:443 -- curl -s https://example.org
+  telos exec --image garden -- ls /        through an image that is up: faster
   telos exec --list                        the languages, and which are here
 
 Exit codes:
@@ -100,6 +102,10 @@ pub struct Exec {
     #[arg(long)]
     json: bool,
 
+    /// Run it through the image that is up in this directory, whose sandboxes are ready
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    image: Option<PathBuf>,
+
     /// On a terminal, let its control sequences through
     #[arg(long)]
     raw: bool,
@@ -125,7 +131,10 @@ impl Exec {
         }
         let mut ending = Ending::new(self.json);
         match Job::new(&self) {
-            Ok(job) => self.perform(&backend(), job, &mut ending),
+            Ok(job) => match &self.image {
+                Some(directory) => self.perform(&Remote { directory: directory.clone() }, job, &mut ending),
+                None => self.perform(&backend(), job, &mut ending),
+            },
             Err(error) => ending.refuse(&error, result::exit_code::REFUSED),
         }
         ending.finish()

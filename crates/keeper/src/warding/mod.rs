@@ -1,0 +1,73 @@
+//! The warden: the process that runs programs in sandboxes. It hears of each run from the keeper as one message with one
+//! end of a socket, and gives it to a thread, which reads the order there and talks with the keeper until the run has ended.
+//!
+//! - `workers`: the threads; `conversation`: what one of them says and hears
+//!
+//! It ends when the keeper has gone: all runs lose their sockets then, which stops them.
+
+mod conversation;
+mod workers;
+
+pub use conversation::{Conversation, Ordered};
+
+use crate::error::KeeperError;
+use crate::inside::take_pair;
+use crate::protocol::RunEnd;
+use rustix::io::Errno;
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+use std::io::IoSliceMut;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::time::Duration;
+use workers::Workers;
+
+/// What runs programs.
+pub trait Warding: Send + Sync + 'static {
+    /// Runs one to its end, on a thread of its own.
+    fn run(&self, ordered: Ordered<'_>, conversation: &Arc<Conversation>) -> RunEnd;
+}
+
+/// How long runs may take to end when the keeper has gone.
+const PARTING: Duration = Duration::from_secs(2);
+
+/// Runs this process as the warden, with the connection to the keeper as its standard input.
+pub fn ward(warding: impl Warding) -> Result<(), KeeperError> {
+    let pair = take_pair()?;
+    crate::inside::catch_signals()?;
+    let workers = Workers::new(Arc::new(warding));
+    loop {
+        match next(&pair) {
+            Ok(Some((socket, input))) => workers.give(UnixStream::from(socket), input),
+            Ok(None) => {}
+            Err(_) => break,
+        }
+    }
+    workers.finish(PARTING);
+    Ok(())
+}
+
+/// The next run: its socket, and what it reads if that is a descriptor. An error if the keeper has gone.
+fn next(pair: impl AsFd) -> rustix::io::Result<Option<(OwnedFd, Option<OwnedFd>)>> {
+    let mut byte = [0u8; 1];
+    let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+    let mut control = RecvAncillaryBuffer::new(&mut room);
+    let received = loop {
+        match recvmsg(&pair, &mut [IoSliceMut::new(&mut byte)], &mut control, RecvFlags::CMSG_CLOEXEC) {
+            Err(Errno::INTR) => {}
+            received => break received?,
+        }
+    };
+    if received.bytes == 0 {
+        return Err(Errno::PIPE);
+    }
+    let mut descriptors = control.drain().flat_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(descriptors) => descriptors.collect(),
+        _ => Vec::new(),
+    });
+    Ok(descriptors.next().map(|socket| (socket, descriptors.next())))
+}
+
+#[cfg(test)]
+mod tests;

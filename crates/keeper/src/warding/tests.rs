@@ -1,0 +1,81 @@
+//! The warden's side of the socket, with a stand-in for what runs programs.
+
+use super::*;
+use crate::protocol::{FRAME_BYTES_MAX, Inbox, Kind, Outbox, RunOrder, RunStream, RunUsage, RunVerdict, with_bytes};
+use rustix::event::{PollFd, PollFlags, poll};
+
+/// Says what it was given, then floods if told to, and ends when it is to be stopped.
+struct Echo;
+
+impl Warding for Echo {
+    fn run(&self, ordered: Ordered<'_>, conversation: &Arc<Conversation>) -> RunEnd {
+        conversation.output(RunStream::Output, ordered.bytes, None);
+        let program = ordered.order.program.into_iter().next().unwrap().into_word();
+        if program == "panic" {
+            panic!("a run that panics");
+        }
+        if program == "flood" {
+            conversation.output(RunStream::Error, &vec![0; 64 << 20], None);
+        }
+        if program != "echo" {
+            let lifeline = conversation.lifeline().unwrap();
+            poll(&mut [PollFd::new(&lifeline, PollFlags::IN)], None).unwrap();
+        }
+        RunEnd::Ended { verdict: RunVerdict::Stopped, usage: RunUsage::default(), lacks: Vec::new() }
+    }
+}
+
+fn give(workers: &Workers, program: &str) -> UnixStream {
+    let (near, far) = UnixStream::pair().unwrap();
+    let mut outbox = Outbox::default();
+    outbox.push(Kind::Run, 7, &with_bytes(&RunOrder::new([program]), &[b"some bytes"]));
+    outbox.drain(&near).unwrap();
+    workers.give(far, None);
+    near
+}
+
+fn hear(socket: &UnixStream) -> Vec<Kind> {
+    let mut inbox = Inbox::default();
+    let mut kinds = Vec::new();
+    loop {
+        while let Some(frame) = inbox.next(FRAME_BYTES_MAX).unwrap() {
+            assert_eq!(frame.id, 7);
+            kinds.push(frame.kind);
+        }
+        if inbox.fill(socket).unwrap_or(0) == 0 {
+            return kinds;
+        }
+    }
+}
+
+#[test]
+fn a_run_says_what_it_has_to_and_then_how_it_ended() {
+    let workers = Workers::new(Arc::new(Echo));
+    assert_eq!(hear(&give(&workers, "echo")), [Kind::Output, Kind::Ended]);
+    workers.finish(Duration::from_secs(60));
+}
+
+#[test]
+fn a_run_is_stopped_when_its_socket_is_half_closed_and_says_so() {
+    let workers = Workers::new(Arc::new(Echo));
+    let socket = give(&workers, "wait");
+    socket.shutdown(std::net::Shutdown::Write).unwrap();
+    assert_eq!(hear(&socket).last(), Some(&Kind::Ended));
+}
+
+#[test]
+fn a_flood_that_nobody_reads_ends_when_its_socket_is_closed() {
+    let workers = Workers::new(Arc::new(Echo));
+    drop(give(&workers, "flood"));
+    workers.finish(Duration::from_secs(60));
+    assert_eq!(hear(&give(&workers, "echo")).last(), Some(&Kind::Ended));
+}
+
+#[test]
+fn a_run_that_panics_takes_no_other_with_it() {
+    let workers = Workers::new(Arc::new(Echo));
+    let waiting = give(&workers, "wait");
+    assert_eq!(hear(&give(&workers, "panic")), [Kind::Output]);
+    waiting.shutdown(std::net::Shutdown::Write).unwrap();
+    assert_eq!(hear(&waiting).last(), Some(&Kind::Ended));
+}

@@ -1,0 +1,11 @@
+//! Runs through `telos up`: the process that watches over them, and the backend that asks it to.
+//!
+//! - `translate`: orders and outcomes, as the sandbox has them and as they go over the socket
+//! - `warded`: what the warden does with an order; `remote`: a backend that sends orders there
+
+mod remote;
+mod translate;
+mod warded;
+
+pub use remote::Remote;
+pub use warded::Warded;

@@ -1,0 +1,61 @@
+//! What the warden does with an order: runs it, and tells what comes of it.
+
+use super::translate;
+use keeper::protocol::{RunEnd, RunFailure, RunInput, RunStream};
+use keeper::{Conversation, Ordered, Warding};
+use sandbox::{Backend, Order, Outcome, SandboxError, Stdin, Stream, Streams};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Runs orders on a backend.
+pub struct Warded<B>(pub B);
+
+impl<B: Backend + 'static> Warding for Warded<B> {
+    fn run(&self, ordered: Ordered<'_>, conversation: &Arc<Conversation>) -> RunEnd {
+        let input = ordered.order.input;
+        let (order, rest) = match translate::to_order(ordered.order, ordered.bytes) {
+            Ok(order) => order,
+            Err(error) => return RunEnd::failed(RunFailure::Refused, format!("{error:#}")),
+        };
+        let stdin = match (input, ordered.input) {
+            (RunInput::Descriptor, Some(descriptor)) => Stdin::Descriptor(descriptor),
+            (RunInput::Bytes(count), _) => Stdin::Bytes(rest.get(..count).unwrap_or(rest).to_vec()),
+            _ => Stdin::Empty,
+        };
+        match self.perform(&order, stdin, conversation) {
+            Ok(outcome) => told(outcome, conversation),
+            Err(SandboxError::NoProgram { program }) => RunEnd::failed(RunFailure::NoProgram, program),
+            Err(error) => RunEnd::failed(RunFailure::Refused, error.to_string()),
+        }
+    }
+}
+
+impl<B: Backend> Warded<B> {
+    fn perform(&self, order: &Order, stdin: Stdin, conversation: &Arc<Conversation>) -> Result<Outcome, SandboxError> {
+        let until = order.limits.time.and_then(|time| Instant::now().checked_add(time));
+        let teller = conversation.clone();
+        let output = move |stream, bytes: &[u8]| {
+            let stream = match stream {
+                Stream::Output => RunStream::Output,
+                Stream::Error => RunStream::Error,
+            };
+            teller.output(stream, bytes, until);
+        };
+        let mut running = self.0.start(order, Streams { stdin, output: Box::new(output) })?;
+        let lifeline = conversation.lifeline().map_err(SandboxError::system("share a socket"))?;
+        running.stop_when_readable(lifeline);
+        running.wait()
+    }
+}
+
+fn told(outcome: Outcome, conversation: &Conversation) -> RunEnd {
+    for change in outcome.changes {
+        let (change, bytes) = translate::to_run_change(change);
+        conversation.change(&change, &bytes);
+    }
+    RunEnd::Ended {
+        verdict: translate::to_run_verdict(&outcome.verdict),
+        usage: translate::to_run_usage(&outcome.usage),
+        lacks: outcome.lacks.iter().map(translate::to_run_lack).collect(),
+    }
+}
