@@ -87,6 +87,7 @@ impl Kept {
             bounds,
             program: std::env::current_exe().unwrap(),
             arguments: ["--exact", "the_image_process_of_the_tests_here", "--quiet"].map(Into::into).into(),
+            warden_arguments: Vec::new(),
             environment: vec![(IS_IMAGE.into(), "1".into())],
         };
         let (ready, is_ready) = std::sync::mpsc::channel();

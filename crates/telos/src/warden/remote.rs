@@ -106,6 +106,8 @@ impl Running for Sent {
                         usage: translate::to_usage(&usage),
                         lacks: lacks.into_iter().filter_map(translate::to_lack).collect(),
                         changes,
+                        // The warden does not tell whom a run called.
+                        calls: Default::default(),
                     });
                 }
                 RunEvent::Ended(RunEnd::Failed { kind: RunFailure::NoProgram, message }) => {

@@ -83,6 +83,7 @@ pub fn to_order(order: RunOrder, bytes: &[u8]) -> anyhow::Result<(Order, &[u8])>
         network: if destinations.is_empty() { Network::None } else { Network::Allowed(destinations) },
         limits: to_limits(&order.limits),
         allows_weaker: order.allows_weaker,
+        ..Order::default()
     };
     Ok((order, rest))
 }
