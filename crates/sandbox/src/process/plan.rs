@@ -151,7 +151,9 @@ fn rlimits(limits: &Limits, is_counted: bool) -> Vec<(Resource, Rlimit)> {
         let value = getrlimit(resource).maximum.map_or(value, |most| value.min(most));
         rlimits.push((resource, Rlimit { current: Some(value), maximum: Some(value) }));
     };
-    for resource in [Resource::Core, Resource::Msgqueue, Resource::Rtprio, Resource::Nice] {
+    // At 0 the kernel would still hand a crash to the host's handler, if that is a program.
+    limit(Resource::Core, Some(1));
+    for resource in [Resource::Msgqueue, Resource::Rtprio, Resource::Nice] {
         limit(resource, Some(0));
     }
     limit(Resource::Memlock, Some(LOCKED_BYTES));

@@ -222,8 +222,8 @@ pub const GROUPS: &[Group] = &[
         ],
     },
     Group {
-        why: "asynchronous reads of files, the old interface",
-        answer: Answer::Allow,
+        why: "asynchronous reads of old take from a number that the whole host shares; programs fall back",
+        answer: Answer::NoSuchCall,
         calls: &[
             SYS_io_setup, SYS_io_destroy, SYS_io_submit, SYS_io_cancel, SYS_io_getevents,
         ],

@@ -405,6 +405,15 @@ pub const ROWS: &[Row] = &[
         locked.map_err(|error| format!("the host's file is locked: {error}"))
     })
     .by(&[Overlay]),
+    Row::own("files.lease_of_the_host", "has itself asked before anybody opens a file of the host for writing", || {
+        const SET_LEASE: usize = 1024;
+        let file = File::open(format!("{GRANTED}/note"))?;
+        let number = std::os::fd::AsRawFd::as_raw_fd(&file) as usize;
+        got(call(libc::SYS_fcntl, &[number, SET_LEASE, libc::F_RDLCK as usize]))
+    })
+    .says(&["EPERM", "EACCES", "EINVAL", "ENOSYS"])
+    .by(&[Overlay, Seccomp])
+    .tried_outside(),
 ];
 
 /// The other halves of stories.

@@ -106,10 +106,16 @@ pub const ROWS: &[Row] = &[
         Ok(format!("{mask:o}"))
     })
     .says(&["22", "77", "27"]),
-    Row::own("inherited.core_limit", "has its memory written to a file when it crashes", || {
-        let mut limit = [0_u64; 2];
-        call(libc::SYS_getrlimit, &[libc::RLIMIT_CORE as usize, limit.as_mut_ptr() as usize])?;
-        Ok(if limit[1] <= 1 { "never".into() } else { format!("{limit:?}") })
-    })
-    .says(&["never"]),
+    // A limit of 0 keeps the kernel from writing a file, not from starting the host's handler; 1 does both.
+    Row::own(
+        "inherited.core_limit",
+        "has its memory written to a file, or a program of the host started, by crashing",
+        || {
+            let mut limit = [0_u64; 2];
+            call(libc::SYS_getrlimit, &[libc::RLIMIT_CORE as usize, limit.as_mut_ptr() as usize])?;
+            Ok(format!("{limit:?}"))
+        },
+    )
+    .says(&["[1, 1]"])
+    .tried_outside(),
 ];

@@ -55,7 +55,8 @@ fn backends() -> Vec<Box<dyn Backend>> {
 }
 
 /// What only stories run.
-const HALVES: &[&[Row]] = &[files::HALVES, inherited::HALVES, network::HALVES, neighbours::HALVES, leftovers::HALVES];
+const HALVES: &[&[Row]] =
+    &[files::HALVES, inherited::HALVES, network::HALVES, neighbours::HALVES, resources::HALVES, leftovers::HALVES];
 
 fn rows() -> impl Iterator<Item = &'static Row> {
     ATTEMPTS.iter().chain(WORKS).flat_map(|rows| rows.iter())

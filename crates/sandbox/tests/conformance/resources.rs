@@ -1,5 +1,6 @@
 //! Programs that take all there is of something: each meets its limit, and the run ends in the time it was given.
 
+use crate::play::Stage;
 use crate::saying::{got, line};
 use crate::table::{Judged, Row, Said};
 use sandbox::Verdict;
@@ -133,28 +134,30 @@ fn fill_shared_segments() -> Said {
     Ok("512 MB".into())
 }
 
-/// Bytes that lie in the kernel, in sockets that nobody reads from.
+/// Bytes that lie in the kernel, in sockets that nobody reads from: a hundred megabytes in each of four processes.
 fn fill_sockets() -> Said {
-    let mut held = Vec::new();
-    let mut bytes = 0;
-    for process in 0..4 {
-        if process > 0 && call(libc::SYS_fork, &[])? != 0 {
-            continue;
-        }
-        while let Ok((one, other)) = std::os::unix::net::UnixStream::pair() {
-            one.set_nonblocking(true)?;
-            while let Ok(written) = (&one).write(&[1; 65_536]) {
-                bytes += written;
-            }
-            held.push((one, other));
-        }
-        if process > 0 {
+    for _ in 0..3 {
+        if call(libc::SYS_fork, &[])? == 0 {
+            let held = fill_own_sockets();
             std::thread::sleep(Duration::from_secs(60));
+            drop(held);
+            std::process::exit(0);
         }
     }
+    let held = fill_own_sockets()?;
     // The watch of a host without groups of limits looks now and then.
     std::thread::sleep(Duration::from_secs(2));
-    Ok(format!("{} MB in each of 4 processes", bytes >> 20))
+    Ok(format!("{} sockets full in each of 4 processes", held.len()))
+}
+
+fn fill_own_sockets() -> std::io::Result<Vec<std::os::unix::net::UnixStream>> {
+    let mut held = Vec::new();
+    while let Ok((one, other)) = std::os::unix::net::UnixStream::pair() {
+        one.set_nonblocking(true)?;
+        while (&one).write(&[1; 65_536]).is_ok() {}
+        held.extend([one, other]);
+    }
+    Ok(held)
 }
 
 fn open_until_refused() -> Said {
@@ -179,6 +182,42 @@ fn flooded(run: &crate::play::Run) -> Judged {
     }
     if seen as u64 > MEGABYTE { Err(format!("{seen} bytes came")) } else { Ok(()) }
 }
+
+/// Contexts of asynchronous reads; the kernel has one number of them for all of the host.
+fn take_contexts() -> Said {
+    let mut held = 0;
+    for size in [32_768_usize, 4096, 256, 16, 1] {
+        loop {
+            let mut context = 0_usize;
+            match call(libc::SYS_io_setup, &[size, (&raw mut context) as usize]) {
+                Ok(_) => held += 1,
+                Err(_) => break,
+            }
+        }
+    }
+    crate::neighbours::hold(&format!("held {held}"))
+}
+
+/// Watches of files, of which a user has some for all that he runs.
+fn take_watches() -> Said {
+    let mut held = 0;
+    while held < 4096 && call(libc::SYS_inotify_init1, &[0]).is_ok() {
+        held += 1;
+    }
+    crate::neighbours::hold(&format!("held {held}"))
+}
+
+/// While a sandbox holds all that it can get of something, the host can still have it.
+fn is_left_to_host(stage: &Stage, half: &str, have: fn() -> std::io::Result<i64>) -> Judged {
+    have().map_err(|error| format!("the host had none before: {error}"))?;
+    let neighbour = crate::neighbours::Neighbour::start(stage, half)?;
+    have().map(drop).map_err(|error| format!("nothing is left to the host ({}): {error}", neighbour.said()))
+}
+
+pub const HALVES: &[Row] = &[
+    Row::own("half.contexts", "takes all contexts of asynchronous reads", take_contexts),
+    Row::own("half.watches", "takes all watches of files", take_watches),
+];
 
 const IGNORE_ALL: &str = "for signal in $(seq 1 64); do trap '' $signal 2>/dev/null; done; while :; do sleep 1; done";
 
@@ -267,12 +306,25 @@ pub const ROWS: &[Row] = &[
         .judged(|_, run| flooded(run)),
     Row::own("bomb.locked_memory", "locks memory so that it cannot be swapped", || {
         const LENGTH: usize = 256 << 20;
-        let memory: Vec<u8> = Vec::with_capacity(LENGTH);
+        let mut memory: Vec<u8> = Vec::new();
+        memory.try_reserve_exact(LENGTH).map_err(|_| std::io::Error::from_raw_os_error(libc::ENOMEM))?;
         got(call(libc::SYS_mlock, &[memory.as_ptr() as usize, LENGTH]))
     })
     .with(|_, order| order.limits.memory_bytes = Some(128 * MEGABYTE))
     .says_or_ends(&["ENOMEM", "EPERM", "EAGAIN"], MEMORY)
     .by(&[MemoryLimit]),
+    Row::story("bomb.host_contexts", "takes what the host has of asynchronous reads", |stage| {
+        is_left_to_host(stage, "half.contexts", || {
+            let mut context = 0_usize;
+            call(libc::SYS_io_setup, &[1, (&raw mut context) as usize])
+        })
+    }),
+    Row::story("bomb.host_watches", "takes what its user has of watches on files", |stage| {
+        is_left_to_host(stage, "half.watches", || {
+            let watch = call(libc::SYS_inotify_init1, &[0])?;
+            call(libc::SYS_close, &[watch as usize])
+        })
+    }),
     Row::shell("endless.sleep", "sleeps for ever", "exec sleep infinity")
         .with(|_, order| order.limits.time = Some(Duration::from_millis(400)))
         .ends(TIME),
