@@ -2,10 +2,6 @@
 //! one that is answered rightly by everybody must be taken off, and closes it until it is.
 
 pub const OPEN: &[(&str, &str)] = &[
-    (
-        "bomb.host_watches",
-        "inotify takes from its user's number; user.max_inotify_instances of the namespace could be lower",
-    ),
     ("bomb.nameless_file", "without a cgroup files without a name are not counted"),
     ("bomb.shared_segments", "without a cgroup segments that nobody has attached are not counted"),
 ];
