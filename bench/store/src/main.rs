@@ -21,10 +21,6 @@ use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use work::{argument, text_argument};
 
-/// As in telos itself; for peers in Rust too.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 const GIGABYTE: u64 = 1_000_000_000;
 
 fn main() {

@@ -27,10 +27,6 @@ use clap::{CommandFactory, Parser};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// An image process makes and drops objects from several threads, which glibc's takes a third of its time for.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     let cli = command::Cli::try_parse().unwrap_or_else(|error| with_tip(error).exit());
     install_panic_message();

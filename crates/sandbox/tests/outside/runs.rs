@@ -63,7 +63,7 @@ fn a_run_whose_socket_calls_are_blocked_talks_to_itself_only() {
     let script = r"talk 1.2.3.4 80 x; talk 127.0.0.1 9 x; exec 4<>/dev/udp/127.0.0.1/9 && echo sent";
     let (text, calls) = run(Network::None, Sockets::Blocked, script);
     assert!(text.contains("Permission denied") && text.contains("Connection refused"), "{text}");
-    assert!(text.ends_with("sent\n"), "{text}");
+    assert!(text.contains("sent\n"), "{text}");
     assert_eq!(calls.len(), 1);
     assert_eq!(calls[0].asked, "1.2.3.4:80");
 }
