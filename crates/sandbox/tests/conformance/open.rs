@@ -1,5 +1,5 @@
 //! Rows that the backend is known to answer wrongly, each with its reason. They are told by name and do not close the gate;
-//! one that is answered rightly by everybody must be taken off, and closes it until it is.
+//! one that is answered rightly is told too: if that is so on every host, it must be taken off.
 
 pub const OPEN: &[(&str, &str)] = &[
     (

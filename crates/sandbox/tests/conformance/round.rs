@@ -214,13 +214,14 @@ fn report(turns: &[Turn], answers: &[Answer]) -> ExitCode {
         .filter(|name| !open.iter().any(|(turn, _)| turn.row.name == *name))
         .collect();
     for name in &closed {
-        println!("\n{name} is answered rightly: take it off the list in open.rs");
+        println!("\n{name} is answered rightly on this host; if it is on all, take it off the list in open.rs");
     }
     println!(
         "\n{} known to be open, {unprotected} not protected on this host, {absent} not tried, {moot} that prove nothing here",
         open.len()
     );
-    let (failures, word) = match failed.len() + closed.len() {
+    // Which rows are open differs from host to host, with its cgroups above all.
+    let (failures, word) = match failed.len() {
         0 => (0, "ok"),
         failures => (failures, "FAILED"),
     };
