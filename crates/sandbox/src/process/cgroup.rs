@@ -43,9 +43,7 @@ impl Layout {
         static LAYOUT: OnceLock<Layout> = OnceLock::new();
         LAYOUT.get_or_init(|| {
             let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-            let layout = Layout::find(Path::new(MOUNT), &own);
-            layout.sweep();
-            layout
+            Layout::find(Path::new(MOUNT), &own)
         })
     }
 
@@ -90,7 +88,7 @@ impl Layout {
     }
 
     /// Removes what supervisors left behind that are no more. A cgroup that somebody is in cannot be removed.
-    fn sweep(&self) {
+    pub fn sweep(&self) {
         let prefix = own_prefix();
         for directory in self.directories() {
             for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
@@ -150,7 +148,9 @@ impl Cgroup {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("{}{}-{number}", own_prefix(), std::process::id());
-        let (memory, time, is_second) = match Layout::of_host() {
+        let layout = Layout::of_host();
+        layout.sweep();
+        let (memory, time, is_second) = match layout {
             Layout::Second { directory } => (directory.join(&name), None, true),
             Layout::First { memory, time } => (memory.join(&name), time.as_ref().map(|time| time.join(&name)), false),
             Layout::Nothing { .. } => return Ok(None),
@@ -227,11 +227,6 @@ impl Cgroup {
     pub fn peak_bytes(&self) -> Option<u64> {
         let name = if self.is_second { "memory.peak" } else { "memory.max_usage_in_bytes" };
         number(&self.memory.join(name))
-    }
-
-    /// Whether the kernel ends all of it at once if memory runs out.
-    pub fn ends_whole(&self) -> bool {
-        self.is_second
     }
 
     /// Whether the kernel ended something in it for want of memory.

@@ -31,19 +31,32 @@ pub fn show_all(inside: &mut Inside<'_>, view: &View<'_>) -> Result<(), Failure>
     let plan = inside.plan;
     for (index, granted) in &plan.grants {
         at(Step::Grant, *index, make_target(view, granted))?;
-        match &granted.layer {
-            None => at(Step::Grant, *index, show(view, granted))?,
-            Some(layer) => {
-                if let Some(upper) = inside.tried(Step::Layer, *index, show_layered(view, granted, layer))? {
-                    inside.hand_out(upper);
-                }
-            }
-        }
+        show_one(inside, view, *index, granted)?;
     }
     for (item, file) in plan.files.iter().enumerate() {
         at(Step::File, item, write(view, file))?;
     }
     Ok(())
+}
+
+fn show_one(inside: &mut Inside<'_>, view: &View<'_>, index: usize, granted: &Granted) -> Result<(), Failure> {
+    let Some(layer) = &granted.layer else { return at(Step::Grant, index, show(view, granted)) };
+    let shown = show_layered(view, granted, layer);
+    match granted.access {
+        Access::Layered => {
+            if let Some(upper) = inside.tried(Step::Layer, index, shown)? {
+                inside.hand_out(upper);
+            }
+            Ok(())
+        }
+        Access::Read => match shown {
+            Err(errno) if inside.plan.allows_weaker => {
+                inside.wall(Step::Layer, Err(errno))?;
+                at(Step::Grant, index, show(view, granted))
+            }
+            shown => at(Step::Layer, index, shown.map(drop)),
+        },
+    }
 }
 
 /// An empty directory or file to mount on, unless there is one.
@@ -81,7 +94,8 @@ fn show_layered(view: &View<'_>, granted: &Granted, layer: &Layer) -> Answer<Own
     fsconfig_set_string(&context, c"workdir", &layer.work)?;
     fsconfig_set_flag(&context, c"userxattr")?;
     fsconfig_create(&context)?;
-    let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
+    let mut attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
+    attributes.set(MountAttrFlags::MOUNT_ATTR_RDONLY, granted.access == Access::Read);
     let overlay = fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?;
     attach_at(view, &overlay, &granted.place.path)?;
     openat(memory, &layer.upper, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
@@ -91,7 +105,7 @@ fn show_layered(view: &View<'_>, granted: &Granted, layer: &Layer) -> Answer<Own
 fn source(granted: &Granted) -> Answer<OwnedFd> {
     match &granted.from {
         Origin::Mount(mount) => rustix::io::fcntl_dupfd_cloexec(mount, 3),
-        Origin::Path(path) => copy(CWD, path, granted.access == Access::Read && granted.is_directory),
+        Origin::Path(path) => copy(CWD, path, false),
     }
 }
 

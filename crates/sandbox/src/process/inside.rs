@@ -101,6 +101,9 @@ impl Inside<'_> {
         at(Step::Go, 0, self.await_go())?;
         at(Step::Ids, 0, become_user())?;
         self.wall(Step::Cgroup, clone::unshare(namespace::CGROUP))?;
+        if !self.plan.is_in_cell {
+            lower_numbers();
+        }
         if self.plan.shares_view { world::furnish(self) } else { world::build(self) }
     }
 
@@ -195,6 +198,8 @@ fn take(handed: &Handed<'_>) -> rustix::io::Result<()> {
     rustix::stdio::dup2_stdout(output)?;
     rustix::stdio::dup2_stderr(error)?;
     system::descriptor::close_all_but(handed.kept)?;
+    system::arguments::hide();
+    rustix::thread::set_name(c"init")?;
     rustix::process::setsid()?;
     rustix::process::umask(Mode::from_raw_mode(0o022));
     Ok(())
@@ -205,6 +210,20 @@ pub fn new_clocks(offsets: &[u8]) -> rustix::io::Result<()> {
     clone::unshare(namespace::TIME)?;
     let file = rustix::fs::open(c"/proc/self/timens_offsets", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
     rustix::io::write(&file, offsets).map(drop)
+}
+
+/// What the kernel counts for each user of the host is counted for the run by itself, and ends sooner; nor are there further
+/// user namespaces. The filter and the limits stand before this: where /proc cannot be written to it goes on without.
+fn lower_numbers() {
+    const NUMBERS: &[(&CStr, &[u8])] = &[
+        (c"/proc/sys/user/max_inotify_instances", b"64"),
+        (c"/proc/sys/user/max_inotify_watches", b"8192"),
+        (c"/proc/sys/user/max_user_namespaces", b"0"),
+    ];
+    for (path, number) in NUMBERS {
+        let file = rustix::fs::open(*path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty());
+        let _ = file.and_then(|file| rustix::io::write(&file, number));
+    }
 }
 
 fn become_user() -> rustix::io::Result<()> {

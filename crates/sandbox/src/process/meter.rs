@@ -12,8 +12,11 @@ use system::clone::End;
 
 /// How often a run is looked at that only we hold to its memory.
 const OFTEN: Duration = Duration::from_millis(25);
-/// How often a run is looked at of which the kernel ends but one process if memory runs out.
+/// How often a run is looked at whose memory the kernel limits: it may end one process of several, and does not count what
+/// waits in sockets.
 const SELDOM: Duration = Duration::from_millis(100);
+/// What a socket can hold that nobody receives from.
+const SOCKET_BYTES: u64 = 208 << 10;
 /// A run near its limit of processor time is not looked at more often than this.
 const SHORTEST: Duration = Duration::from_millis(5);
 
@@ -93,13 +96,13 @@ impl Meter {
     fn every(&self, limits: &Limits) -> Option<Duration> {
         limits.memory_bytes?;
         match self {
-            Meter::Cgroup(cgroup) => (!cgroup.ends_whole()).then_some(SELDOM),
+            Meter::Cgroup(_) => Some(SELDOM),
             Meter::Counted(_) => Some(OFTEN),
         }
     }
 
     /// Looks whether a limit is reached, and says when to look again.
-    pub fn look(&mut self, limits: &Limits) -> (Option<Limit>, Option<Duration>) {
+    pub fn look(&mut self, limits: &Limits, sockets: u64) -> (Option<Limit>, Option<Duration>) {
         let (time, is_full) = match self {
             Meter::Cgroup(cgroup) => (cgroup.time(), cgroup.ran_out_of_memory()),
             Meter::Counted(counted) => {
@@ -108,7 +111,8 @@ impl Meter {
                 (Some(counted.time), is_full)
             }
         };
-        if is_full {
+        let in_sockets = sockets.saturating_mul(SOCKET_BYTES);
+        if is_full || limits.memory_bytes.is_some_and(|limit| in_sockets > limit) {
             return (Some(Limit::Memory), None);
         }
         let (reached, again) = time.zip(limits.cpu).map_or((None, None), |(used, limit)| next(used, limit));
@@ -133,6 +137,13 @@ impl Meter {
     pub fn ran_out_of_memory(&self) -> bool {
         matches!(self, Meter::Cgroup(cgroup) if cgroup.ran_out_of_memory())
     }
+}
+
+/// How many sockets there are in the network of a process.
+pub fn sockets_of(pid: i32) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/net/sockstat")).unwrap_or_default();
+    let count = text.strip_prefix("sockets: used ").and_then(|rest| rest.lines().next());
+    count.and_then(|count| count.trim().parse().ok()).unwrap_or(0)
 }
 
 /// All processors together need at least so long to use up what is left.

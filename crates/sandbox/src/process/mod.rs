@@ -55,6 +55,11 @@ impl Process {
     }
 }
 
+/// Removes the cgroups of runs whose supervisor was killed before it could; every new run does that as well.
+pub fn sweep() {
+    cgroup::Layout::of_host().sweep();
+}
+
 impl Backend for Process {
     fn name(&self) -> &'static str {
         "process"

@@ -176,6 +176,8 @@ fn memory_options(limits: &Limits) -> Result<Vec<(CString, CString)>, SandboxErr
 const SKELETON_FILES: u64 = 96;
 /// Processes of ours inside, which count as the run's.
 const OWN_PROCESSES: u64 = 1;
+/// What programs ask for and never touch.
+const RESERVED_BYTES: u64 = 1 << 30;
 /// What a process may lock in memory: enough for keys, too little to matter.
 const LOCKED_BYTES: u64 = 64 << 10;
 
@@ -187,7 +189,9 @@ fn rlimits(limits: &Limits, is_counted: bool) -> Vec<(Resource, Rlimit)> {
         let value = getrlimit(resource).maximum.map_or(value, |most| value.min(most));
         rlimits.push((resource, Rlimit { current: Some(value), maximum: Some(value) }));
     };
-    for resource in [Resource::Core, Resource::Msgqueue, Resource::Rtprio, Resource::Nice] {
+    // At 0 the kernel would still hand a crash to the host's handler, if that is a program.
+    limit(Resource::Core, Some(1));
+    for resource in [Resource::Msgqueue, Resource::Rtprio, Resource::Nice] {
         limit(resource, Some(0));
     }
     limit(Resource::Memlock, Some(LOCKED_BYTES));
@@ -195,7 +199,8 @@ fn rlimits(limits: &Limits, is_counted: bool) -> Vec<(Resource, Rlimit)> {
     limit(Resource::Nofile, limits.open_files);
     limit(Resource::Fsize, limits.file_bytes);
     // A cgroup does this better, for all processes together.
-    limit(Resource::Data, limits.memory_bytes.filter(|_| is_counted));
+    let data = limits.memory_bytes.filter(|_| is_counted);
+    limit(Resource::Data, data.map(|bytes| bytes.saturating_add(bytes.max(RESERVED_BYTES))));
     // Each process; all of them together are counted outside.
     limit(Resource::Cpu, limits.cpu.map(|time| time.as_secs() + 1));
     rlimits

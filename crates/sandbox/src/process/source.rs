@@ -32,7 +32,8 @@ pub struct Granted {
     pub access: Access,
     /// Permissions of what is granted: the layer above has the same.
     pub mode: u32,
-    /// Names of the layer's parts, if there is one.
+    /// Names of the layer's parts, for a directory: what is only read is below one as well, so that its sockets cannot be
+    /// called and its files not be locked.
     pub layer: Option<Layer>,
 }
 
@@ -86,7 +87,7 @@ fn make_ready(index: usize, grant: &Grant, ids: Ids) -> Result<Granted, SandboxE
         return Err(refuse(&grant.host, "it is neither a directory nor a file".into()));
     }
     let path = word(&host)?;
-    let mapped = if ids.are_own { mapped(&path, &metadata, ids, !is_layered).unwrap_or(None) } else { None };
+    let mapped = if ids.are_own { mapped(&path, &metadata, ids).unwrap_or(None) } else { None };
     let number = |name: &str| CString::new(format!("{name}{index}")).unwrap_or_default();
     Ok(Granted {
         from: mapped.map_or(Origin::Path(path), Origin::Mount),
@@ -94,16 +95,18 @@ fn make_ready(index: usize, grant: &Grant, ids: Ids) -> Result<Granted, SandboxE
         is_directory: metadata.is_dir(),
         access: grant.access,
         mode: metadata.mode() & 0o777,
-        layer: is_layered.then(|| Layer { lower: number("lower"), upper: number("upper"), work: number("work") }),
+        layer: metadata.is_dir().then(|| Layer {
+            lower: number("lower"),
+            upper: number("upper"),
+            work: number("work"),
+        }),
     })
 }
 
 /// Where a file system does not know mapped owners, or only the root of the host may map them, the run sees what everybody
 /// may see.
-fn mapped(path: &CString, metadata: &Metadata, ids: Ids, is_recursive: bool) -> io::Result<Option<OwnedFd>> {
-    let mut flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
-    flags.set(OpenTreeFlags::AT_RECURSIVE, is_recursive);
-    let mount = open_tree(CWD, path, flags)?;
+fn mapped(path: &CString, metadata: &Metadata, ids: Ids) -> io::Result<Option<OwnedFd>> {
+    let mount = open_tree(CWD, path, OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC)?;
     let namespace = ids.namespace_for(metadata.uid(), metadata.gid())?;
     Ok(system::mount::map_owners(&mount, &namespace).is_ok().then_some(mount))
 }

@@ -13,7 +13,7 @@ use super::supervise::{Init, Run};
 use super::survey;
 use crate::backend::Streams;
 use crate::error::SandboxError;
-use crate::order::Order;
+use crate::order::{Access, Order};
 use crate::wall::{Lack, Wall};
 use rustix::io::Errno;
 use rustix::net::{
@@ -57,6 +57,7 @@ pub fn begin_in(
     let mut plan = Plan::new(order, ids, purpose, cgroup.is_none(), base.clone())?;
     let cell = cell.filter(|_| plan.enter_cell(order));
     let (given, kept) = stream::make(streams, order.limits.output_bytes)?;
+    given.belong_to(ids).map_err(SandboxError::system("give the sandbox's pipes to its user"))?;
     let (socket, inner) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
         .map_err(SandboxError::system("make a socket; the limit of open files may be too low"))?;
     let left_open = left_open(&plan, &inner);
@@ -98,7 +99,7 @@ pub fn begin_in(
     lacks.extend(report::steps(failed).filter_map(|step| lack(step, None)));
     let mut handed_out = handed_out.into_iter();
     let meter = meter(cgroup, &mut handed_out)?;
-    let layered = plan.grants.iter().filter(|(_, granted)| granted.layer.is_some()).map(|(index, _)| *index);
+    let layered = plan.grants.iter().filter(|(_, granted)| granted.access == Access::Layered).map(|(index, _)| *index);
     Ok(Run {
         init,
         socket,

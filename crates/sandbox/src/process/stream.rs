@@ -1,9 +1,10 @@
 //! The pipes between a run and whoever ordered it.
 
+use super::ids::Ids;
 use crate::backend::{Stdin, Stream, Streams};
 use crate::error::SandboxError;
 use rustix::event::{PollFd, PollFlags};
-use rustix::fs::{OFlags, fcntl_setfl};
+use rustix::fs::{Gid, OFlags, Uid, fchown, fcntl_setfl};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 use std::io;
@@ -20,6 +21,14 @@ pub struct Given {
 }
 
 impl Given {
+    /// A program opens its output again, by name, only if it is its own.
+    pub fn belong_to(&self, ids: Ids) -> rustix::io::Result<()> {
+        for end in self.all().iter().filter(|_| ids.are_own) {
+            fchown(end, Some(Uid::from_raw(ids.user)), Some(Gid::from_raw(ids.group)))?;
+        }
+        Ok(())
+    }
+
     pub fn all(&self) -> [BorrowedFd<'_>; 3] {
         use std::os::fd::AsFd;
         [self.input.as_fd(), self.output.as_fd(), self.error.as_fd()]

@@ -2,15 +2,15 @@
 
 use super::change;
 use super::ids::Ids;
+use super::meter::{Meter, sockets_of};
 use super::plan::Base;
-use super::meter::Meter;
 use super::report::{LENGTH, Message};
 use super::stream::Kept;
 use crate::backend::{Running, Stop};
 use crate::error::SandboxError;
 use crate::limits::Limits;
 use crate::outcome::{Limit, Outcome, Usage, Verdict};
-use crate::wall::Lack;
+use crate::wall::{Lack, Wall};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::RecvFlags;
@@ -81,7 +81,7 @@ impl Run {
             let now = Instant::now();
             let mut reached = self.left(now).is_some_and(|left| left.is_zero()).then_some(Limit::Time);
             if look_at.is_some_and(|time| time <= now) {
-                let (over, again) = self.meter.look(&self.limits);
+                let (over, again) = self.meter.look(&self.limits, self.sockets());
                 reached = reached.or(over);
                 look_at = again.map(|delay| now + delay);
             }
@@ -100,6 +100,12 @@ impl Run {
                 *status = self.hear();
             }
         }
+    }
+
+    /// Those of the run; without a network of its own it has none, and those there are others'.
+    fn sockets(&self) -> u64 {
+        let has_network = !self.lacks.iter().any(|lack| lack.wall == Wall::NetworkNamespace);
+        if has_network { sockets_of(self.init.pid) } else { 0 }
     }
 
     /// The first limit that is reached is the one that counts.

@@ -149,7 +149,7 @@ pub const GROUPS: &[Group] = &[
         why: "limits and usage of its own",
         answer: Answer::Allow,
         calls: &[
-            SYS_prlimit64, SYS_getrusage, SYS_times, SYS_getpriority, SYS_setpriority, SYS_sched_yield, SYS_sched_getparam,
+             SYS_getrusage, SYS_times, SYS_getpriority, SYS_setpriority, SYS_sched_yield, SYS_sched_getparam,
             SYS_sched_setparam, SYS_sched_getscheduler, SYS_sched_setscheduler, SYS_sched_get_priority_max,
             SYS_sched_get_priority_min, SYS_sched_rr_get_interval, SYS_sched_getaffinity, SYS_sched_setaffinity,
             SYS_sched_getattr, SYS_sched_setattr, SYS_ioprio_get, SYS_getcpu, SYS_sysinfo, SYS_uname,
@@ -222,8 +222,8 @@ pub const GROUPS: &[Group] = &[
         ],
     },
     Group {
-        why: "asynchronous reads of files, the old interface",
-        answer: Answer::Allow,
+        why: "asynchronous reads of old take from a number that the whole host shares; programs fall back",
+        answer: Answer::NoSuchCall,
         calls: &[
             SYS_io_setup, SYS_io_destroy, SYS_io_submit, SYS_io_cancel, SYS_io_getevents,
         ],
@@ -413,6 +413,11 @@ pub const CHECKED: &[Checked] = &[
         why: "settings of the process itself",
         call: SYS_prctl,
         checks: &[(0, Check::OneOf { bits: ALL_BITS, values: OWN_SETTINGS }, NOT_PERMITTED)],
+    },
+    Checked {
+        why: "limits of the process itself: the first one inside has the same user",
+        call: SYS_prlimit64,
+        checks: &[(0, Check::OneOf { bits: ALL_BITS, values: &[0] }, NOT_PERMITTED)],
     },
     Checked {
         why: "loopback, and names in the view; other families reach into the kernel",
