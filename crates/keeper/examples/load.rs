@@ -42,7 +42,12 @@ fn next_end(client: &mut Client, failures: &mut Vec<String>) -> Result<(), Keepe
     }
 }
 
-fn rate(client: &mut Client, seconds: f64, in_flight: usize, program: &[String]) -> Result<(), Box<dyn std::error::Error>> {
+fn rate(
+    client: &mut Client,
+    seconds: f64,
+    in_flight: usize,
+    program: &[String],
+) -> Result<(), Box<dyn std::error::Error>> {
     let order = order(program);
     let began = Instant::now();
     let until = began + Duration::from_secs_f64(seconds);

@@ -3,9 +3,7 @@
 
 use super::Client;
 use crate::error::KeeperError;
-use crate::protocol::{
-    FRAME_BYTES_MAX, Frame, Kind, RunChange, RunEnd, RunOrder, RunStream, split_bytes, with_bytes,
-};
+use crate::protocol::{FRAME_BYTES_MAX, Frame, Kind, RunChange, RunEnd, RunOrder, RunStream, split_bytes, with_bytes};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use std::io::IoSlice;
 use std::mem::MaybeUninit;
@@ -97,4 +95,3 @@ fn event(frame: &Frame<'_>) -> Result<Option<RunEvent>, KeeperError> {
         _ => None,
     })
 }
-

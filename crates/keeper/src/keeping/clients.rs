@@ -133,7 +133,9 @@ impl Keeper<'_> {
         connection.began.get_or_insert_with(Instant::now);
         if is_request {
             self.announce(connection, connection.inbox.announced_bytes());
-            if self.announced_bytes + self.requests.waiting_bytes + self.runs.waiting_bytes > self.plan.bounds.request_bytes {
+            if self.announced_bytes + self.requests.waiting_bytes + self.runs.waiting_bytes
+                > self.plan.bounds.request_bytes
+            {
                 connection.refuse("too many bytes of requests are waiting; try again");
             }
         }

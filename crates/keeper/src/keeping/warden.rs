@@ -45,7 +45,8 @@ impl Keeper<'_> {
         let envelope: Envelope = match serde_json::from_slice(line) {
             Ok(envelope) => envelope,
             Err(error) => {
-                let end = RunEnd::failed(RunFailure::Refused, format!("the order is not what the protocol says: {error}"));
+                let end =
+                    RunEnd::failed(RunFailure::Refused, format!("the order is not what the protocol says: {error}"));
                 connection.outbox.push_json(Kind::Ended, frame.id, &end);
                 return Ok(());
             }

@@ -52,9 +52,8 @@ pub enum Kind {
 impl Kind {
     fn of(byte: u8) -> Option<Kind> {
         use Kind::*;
-        const KINDS: [Kind; 14] = [
-            Hello, Welcome, Refusal, Request, Answer, Cancel, Status, Stop, Ready, Failed, Run, Output, Change, Ended,
-        ];
+        const KINDS: [Kind; 14] =
+            [Hello, Welcome, Refusal, Request, Answer, Cancel, Status, Stop, Ready, Failed, Run, Output, Change, Ended];
         KINDS.into_iter().find(|kind| *kind as u8 == byte)
     }
 }
@@ -96,7 +95,8 @@ impl Inbox {
         let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS_AT_ONCE))];
         let mut control = RecvAncillaryBuffer::new(&mut room);
         let received = loop {
-            match rustix::net::recvmsg(&socket, &mut [IoSliceMut::new(scratch)], &mut control, RecvFlags::CMSG_CLOEXEC) {
+            match rustix::net::recvmsg(&socket, &mut [IoSliceMut::new(scratch)], &mut control, RecvFlags::CMSG_CLOEXEC)
+            {
                 Err(Errno::INTR) => {}
                 received => break received?.bytes,
             }

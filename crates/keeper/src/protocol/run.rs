@@ -224,13 +224,22 @@ pub struct RunChange {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunChangeKind {
-    File { mode: u32 },
+    File {
+        mode: u32,
+    },
     /// More bytes of the file before.
     More,
-    Link { target: Word },
-    Directory { mode: u32, replaces: bool },
+    Link {
+        target: Word,
+    },
+    Directory {
+        mode: u32,
+        replaces: bool,
+    },
     Removed,
-    Unreadable { why: String },
+    Unreadable {
+        why: String,
+    },
 }
 
 /// Which of its two streams output belongs to: the first byte of an output frame.

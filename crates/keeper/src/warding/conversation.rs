@@ -3,8 +3,8 @@
 
 use super::Warding;
 use crate::protocol::{
-    FRAME_BYTES_MAX, HEADER_BYTES, Inbox, Kind, Outbox, RunChange, RunChangeKind, RunEnd, RunFailure, RunOrder, RunStream, Word,
-    split_bytes, with_bytes,
+    FRAME_BYTES_MAX, HEADER_BYTES, Inbox, Kind, Outbox, RunChange, RunChangeKind, RunEnd, RunFailure, RunOrder,
+    RunStream, Word, split_bytes, with_bytes,
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;

@@ -125,7 +125,8 @@ mod tests {
 
     #[test]
     fn sockets_that_are_left_are_seen() {
-        let text = |used, tw| format!("sockets: used {used}\nTCP: inuse 0 orphan 0 tw {tw} alloc 1 mem 0\nUDP: inuse 0\n");
+        let text =
+            |used, tw| format!("sockets: used {used}\nTCP: inuse 0 orphan 0 tw {tw} alloc 1 mem 0\nUDP: inuse 0\n");
         assert!(has_no_sockets(&text(0, 0)));
         assert!(!has_no_sockets(&text(1, 0)) && !has_no_sockets(&text(0, 1)) && !has_no_sockets(""));
     }

@@ -45,12 +45,7 @@ pub fn begin(order: &Order, streams: Streams, purpose: Purpose) -> Result<Run, S
 }
 
 /// In namespaces that were prepared, or in new ones.
-pub fn begin_in(
-    cell: Option<&Cell>,
-    order: &Order,
-    streams: Streams,
-    purpose: Purpose,
-) -> Result<Run, SandboxError> {
+pub fn begin_in(cell: Option<&Cell>, order: &Order, streams: Streams, purpose: Purpose) -> Result<Run, SandboxError> {
     begin_with(cell, None, order, streams, purpose)
 }
 

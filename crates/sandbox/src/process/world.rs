@@ -69,7 +69,8 @@ pub fn build(inside: &mut Inside<'_>) -> Result<(), Failure> {
 /// may write, its /proc, and what was granted.
 pub fn furnish(inside: &mut Inside<'_>) -> Result<(), Failure> {
     let plan = inside.plan;
-    let root = at(Step::Memory, 0, openat(CWD, c"/", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()))?;
+    let root =
+        at(Step::Memory, 0, openat(CWD, c"/", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()))?;
     let memory = at(Step::Memory, 0, memory(&plan.memory_options, WORKSHOP))?;
     for path in OWN {
         at(Step::Memory, 0, mkdirat(&memory, *path, Mode::from_raw_mode(0o755)))?;

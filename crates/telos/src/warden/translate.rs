@@ -2,8 +2,8 @@
 
 use anyhow::{Context, ensure};
 use keeper::protocol::{
-    RunChange, RunChangeKind, RunFile, RunGrant, RunInput, RunLack, RunLimit, RunLimits, RunOrder, RunUsage, RunVerdict,
-    Word,
+    RunChange, RunChangeKind, RunFile, RunGrant, RunInput, RunLack, RunLimit, RunLimits, RunOrder, RunUsage,
+    RunVerdict, Word,
 };
 use sandbox::network::Destination;
 use sandbox::outcome::{ChangeKind, Changed, Limit};
@@ -36,11 +36,7 @@ fn to_run_grant(grant: &Grant, host: Word) -> RunGrant {
 }
 
 fn to_run_file(file: &FileIn) -> RunFile {
-    RunFile {
-        inside: Word::of_path(&file.inside),
-        length_bytes: file.bytes.len(),
-        is_executable: file.is_executable,
-    }
+    RunFile { inside: Word::of_path(&file.inside), length_bytes: file.bytes.len(), is_executable: file.is_executable }
 }
 
 fn to_run_limits(limits: &Limits) -> RunLimits {
@@ -81,11 +77,7 @@ pub fn to_order(order: RunOrder, bytes: &[u8]) -> anyhow::Result<(Order, &[u8])>
         order.network.iter().map(|text| text.parse()).collect::<Result<_, _>>().context("the order's network")?;
     let order = Order {
         program: order.program.into_iter().map(Word::into_word).collect(),
-        environment: order
-            .environment
-            .into_iter()
-            .map(|(name, value)| (name.into_word(), value.into_word()))
-            .collect(),
+        environment: order.environment.into_iter().map(|(name, value)| (name.into_word(), value.into_word())).collect(),
         directory: order.directory.into_path(),
         view: View { grants: grants.collect(), files },
         network: if destinations.is_empty() { Network::None } else { Network::Allowed(destinations) },
@@ -239,7 +231,8 @@ mod tests {
 
     #[test]
     fn a_long_file_is_put_together_again() {
-        let file = Changed { grant: 1, path: "a".into(), kind: ChangeKind::File { bytes: b"12".to_vec(), mode: 0o644 } };
+        let file =
+            Changed { grant: 1, path: "a".into(), kind: ChangeKind::File { bytes: b"12".to_vec(), mode: 0o644 } };
         let (change, bytes) = to_run_change(file);
         let more = RunChange { kind: RunChangeKind::More, ..change.clone() };
         let mut changes = Vec::new();

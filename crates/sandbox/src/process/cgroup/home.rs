@@ -63,12 +63,8 @@ impl Cgroup {
 impl Home {
     fn make(limits: &Limits, thread: i32) -> io::Result<Home> {
         let made = Cgroup::make(limits)?.ok_or(io::ErrorKind::NotFound)?;
-        let home = Home {
-            memory: made.memory.clone(),
-            time: made.time.clone(),
-            limit_bytes: limits.memory_bytes,
-            thread,
-        };
+        let home =
+            Home { memory: made.memory.clone(), time: made.time.clone(), limit_bytes: limits.memory_bytes, thread };
         // It is removed by its home from now on.
         std::mem::forget(made);
         for directory in home.directories() {
