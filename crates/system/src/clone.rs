@@ -4,6 +4,7 @@
 //! allocator, is held for ever. So the body of a child **must not ask for memory**: all that it needs is made before.
 
 use rustix::io::{Errno, Result};
+use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::time::Duration;
 
@@ -68,23 +69,31 @@ pub fn clone_into(namespaces: u64, cgroup: Option<BorrowedFd<'_>>, body: impl Fn
     Ok(Child { pid, pidfd })
 }
 
-/// Starts a process that runs `body`, and returns when it has become a program or has ended.
-pub fn clone_until_exec(body: impl FnOnce() -> i32) -> Result<i32> {
-    let flags = libc::CLONE_VFORK | libc::SIGCHLD;
-    // SAFETY: without a new stack and without shared memory this is a fork, as above. It is the older call because the
-    // newer one cannot be checked by a filter, and the caller may be behind one.
-    let answer = unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) };
-    if answer < 0 {
-        return Err(last());
-    }
-    let pid = answer as i32;
-    if pid == 0 {
-        let mut leave = Leave(PANICKED);
-        leave.0 = body();
-        drop(leave);
-    }
+/// Starts a process that runs `body`, and returns when it has become a program or has ended. It shares our memory until then,
+/// so that nothing is copied: `body` must not panic, and must leave nothing changed.
+pub fn clone_until_exec(body: &mut dyn FnMut() -> i32) -> Result<i32> {
+    let mut body = body;
+    let mut stack = [const { MaybeUninit::<u128>::uninit() }; SHORT_STACK / size_of::<u128>()];
+    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+    // SAFETY: the stack is ours, aligned, and lives until the new process has left it, which this call waits for. What it is
+    // given lives as long. It is the older call because the newer one cannot be checked by a filter, and the caller may be
+    // behind one.
+    let pid = unsafe {
+        let top = stack.as_mut_ptr().add(stack.len());
+        libc::clone(go_until_exec, top.cast(), flags, (&raw mut body).cast())
+    };
+    check(pid.into())?;
     Ok(pid)
 }
+
+extern "C" fn go_until_exec(body: *mut libc::c_void) -> libc::c_int {
+    // SAFETY: it is what `clone_until_exec` gave, which waits for this process.
+    let body = unsafe { &mut *body.cast::<&mut dyn FnMut() -> i32>() };
+    body()
+}
+
+/// Bytes of the stack of a process that shares our memory, and is soon gone.
+const SHORT_STACK: usize = 32 << 10;
 
 fn clone3(flags: u64, pidfd: &mut RawFd, cgroup: Option<BorrowedFd<'_>>) -> Result<i32> {
     const INTO_CGROUP: u64 = 1 << 33;
@@ -132,12 +141,12 @@ pub fn clone_inside(
     body: &mut dyn FnMut() -> i32,
 ) -> Result<Child> {
     let mut middle = Middle { enter, namespaces, cgroup, body, answer: Err(Errno::CHILD) };
-    let mut stack: Vec<u128> = Vec::with_capacity(MIDDLE_STACK / size_of::<u128>());
+    let mut stack = [const { MaybeUninit::<u128>::uninit() }; MIDDLE_STACK / size_of::<u128>()];
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_FILES | libc::SIGCHLD;
     // SAFETY: the stack is ours, aligned, and lives until the new process has ended, which this call waits for. It shares our
     // memory and descriptors meanwhile, and touches only what it is given, which lives as long.
     let pid = unsafe {
-        let top = stack.as_mut_ptr().add(stack.capacity());
+        let top = stack.as_mut_ptr().add(stack.len());
         libc::clone(go_between, top.cast(), flags, (&raw mut middle).cast())
     };
     check(pid.into())?;

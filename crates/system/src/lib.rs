@@ -3,7 +3,7 @@
 //!
 //! - `arguments`: the command line, made empty in a copy of this process
 //! - `clone`: processes in namespaces of their own; `program`: what they become; `mount`, `loopback`: what they see
-//! - `seccomp`, `calls`, `landlock`: what a process may still do when it has given up the rest
+//! - `seccomp`, `calls`, `landlock`: what a process may still do when it has given up the rest; `sealing`: how it does
 //! - `notify`: calls of another process that are handed to us
 //! - `descriptor`: what this process was started with and a child must not be
 //! - `disk`: a file as the log needs it, as a trait, so that tests can put a failing one in its place
@@ -28,6 +28,7 @@ pub mod mount;
 pub mod notify;
 pub mod output;
 pub mod program;
+pub mod sealing;
 #[cfg(feature = "raw")]
 pub mod raw;
 pub mod seccomp;

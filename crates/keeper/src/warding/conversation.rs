@@ -36,7 +36,7 @@ pub struct Conversation {
 const PIECE_BYTES: usize = 1 << 20;
 
 /// Holds all of a conversation.
-pub fn hold(warding: &dyn Warding, socket: UnixStream, input: Option<OwnedFd>) {
+pub fn hold(warding: &impl Warding, socket: UnixStream, input: Option<OwnedFd>) {
     let mut inbox = Inbox::default();
     loop {
         match inbox.next(FRAME_BYTES_MAX) {

@@ -1,7 +1,7 @@
 //! The warden: the process that runs programs in sandboxes. It hears of each run from the keeper as one message with one
-//! end of a socket, and gives it to a thread, which reads the order there and talks with the keeper until the run has ended.
+//! end of a socket, and gives it to a process, which reads the order there and talks with the keeper until the run has ended.
 //!
-//! - `workers`: the threads; `conversation`: what one of them says and hears
+//! - `workers`: those processes; `conversation`: what one of them says and hears
 //!
 //! It ends when the keeper has gone: all runs lose their sockets then, which stops them.
 
@@ -18,14 +18,13 @@ use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg}
 use std::io::IoSliceMut;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::Duration;
 use workers::Workers;
 
 /// What runs programs.
 pub trait Warding: Send + Sync + 'static {
-    /// Runs one to its end, on a thread of its own.
+    /// Runs one to its end, in a process of its own.
     fn run(&self, ordered: Ordered<'_>, conversation: &Arc<Conversation>) -> RunEnd;
 }
 
@@ -36,10 +35,10 @@ const PARTING: Duration = Duration::from_secs(2);
 pub fn ward(warding: impl Warding) -> Result<(), KeeperError> {
     let pair = take_pair()?;
     crate::inside::catch_signals()?;
-    let workers = Workers::new(Arc::new(warding));
-    loop {
+    let mut workers = Workers::new(warding);
+    while workers.await_word(&pair).is_ok() {
         match next(&pair) {
-            Ok(Some((socket, input))) => workers.give(UnixStream::from(socket), input),
+            Ok(Some((socket, input))) => workers.give(socket, input),
             Ok(None) => {}
             Err(_) => break,
         }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::protocol::{FRAME_BYTES_MAX, Inbox, Kind, Outbox, RunOrder, RunStream, RunUsage, RunVerdict, with_bytes};
 use rustix::event::{PollFd, PollFlags, poll};
+use std::os::unix::net::UnixStream;
 
 /// Says what it was given, then floods if told to, and ends when it is to be stopped.
 struct Echo;
@@ -25,12 +26,12 @@ impl Warding for Echo {
     }
 }
 
-fn give(workers: &Workers, program: &str) -> UnixStream {
+fn give(workers: &mut Workers<Echo>, program: &str) -> UnixStream {
     let (near, far) = UnixStream::pair().unwrap();
     let mut outbox = Outbox::default();
     outbox.push(Kind::Run, 7, &with_bytes(&RunOrder::new([program]), &[b"some bytes"]));
     outbox.drain(&near).unwrap();
-    workers.give(far, None);
+    workers.give(far.into(), None);
     near
 }
 
@@ -50,32 +51,32 @@ fn hear(socket: &UnixStream) -> Vec<Kind> {
 
 #[test]
 fn a_run_says_what_it_has_to_and_then_how_it_ended() {
-    let workers = Workers::new(Arc::new(Echo));
-    assert_eq!(hear(&give(&workers, "echo")), [Kind::Output, Kind::Ended]);
+    let mut workers = Workers::new(Echo);
+    assert_eq!(hear(&give(&mut workers, "echo")), [Kind::Output, Kind::Ended]);
     workers.finish(Duration::from_secs(60));
 }
 
 #[test]
 fn a_run_is_stopped_when_its_socket_is_half_closed_and_says_so() {
-    let workers = Workers::new(Arc::new(Echo));
-    let socket = give(&workers, "wait");
+    let mut workers = Workers::new(Echo);
+    let socket = give(&mut workers, "wait");
     socket.shutdown(std::net::Shutdown::Write).unwrap();
     assert_eq!(hear(&socket).last(), Some(&Kind::Ended));
 }
 
 #[test]
 fn a_flood_that_nobody_reads_ends_when_its_socket_is_closed() {
-    let workers = Workers::new(Arc::new(Echo));
-    drop(give(&workers, "flood"));
+    let mut workers = Workers::new(Echo);
+    drop(give(&mut workers, "flood"));
     workers.finish(Duration::from_secs(60));
-    assert_eq!(hear(&give(&workers, "echo")).last(), Some(&Kind::Ended));
+    assert_eq!(hear(&give(&mut workers, "echo")).last(), Some(&Kind::Ended));
 }
 
 #[test]
 fn a_run_that_panics_takes_no_other_with_it() {
-    let workers = Workers::new(Arc::new(Echo));
-    let waiting = give(&workers, "wait");
-    assert_eq!(hear(&give(&workers, "panic")), [Kind::Output]);
+    let mut workers = Workers::new(Echo);
+    let waiting = give(&mut workers, "wait");
+    assert_eq!(hear(&give(&mut workers, "panic")), [Kind::Output]);
     waiting.shutdown(std::net::Shutdown::Write).unwrap();
     assert_eq!(hear(&waiting).last(), Some(&Kind::Ended));
 }

@@ -1,122 +1,158 @@
-//! Threads, one for each run that is under way. Those that have nothing to do wait for the next; the keeper bounds how many
-//! runs there are, and so how many threads.
+//! Processes, one for each run that is under way. Those that have nothing to do wait for the next; the keeper bounds how many
+//! runs there are, and so how many processes. They are copies of the warden, which is small and has one thread: what each
+//! makes for its runs is copied from little, and a fault in one ends one run.
 
-use super::Warding;
-use super::conversation;
-use std::collections::VecDeque;
-use std::os::fd::OwnedFd;
+use super::{Warding, conversation, next};
+use crate::error::KeeperError;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recv, sendmsg, socketpair,
+};
+use rustix::process::{Signal, set_parent_process_death_signal};
+use std::io::IoSlice;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use system::clone::{self, Child};
 
-/// Enough for an order and all that is made of it; a thousand of them are little.
-const STACK_BYTES: usize = 512 << 10;
 /// So many wait for work; more end when they have none.
 const IDLE_MAX: usize = 64;
 
-type Work = (UnixStream, Option<OwnedFd>);
-
-#[derive(Default)]
-struct Line {
-    work: VecDeque<Work>,
-    idle: usize,
-    busy: usize,
-    is_closed: bool,
+struct Worker {
+    child: Child,
+    /// Work goes there, and a byte comes back when it is done.
+    socket: OwnedFd,
+    is_busy: bool,
 }
 
-pub struct Workers {
-    shared: Arc<Shared>,
-    threads: Mutex<Vec<JoinHandle<()>>>,
+pub struct Workers<W> {
+    warding: W,
+    workers: Vec<Worker>,
+    /// Told to end, or gone.
+    leaving: Vec<Child>,
 }
 
-struct Shared {
-    warding: Arc<dyn Warding>,
-    line: Mutex<Line>,
-    has_work: Condvar,
-    is_done: Condvar,
-}
-
-impl Shared {
-    /// A run that panicked was in no critical section: those are all here, and short.
-    fn line(&self) -> MutexGuard<'_, Line> {
-        self.line.lock().unwrap_or_else(PoisonError::into_inner)
+impl<W: Warding> Workers<W> {
+    pub fn new(warding: W) -> Workers<W> {
+        Workers { warding, workers: Vec::new(), leaving: Vec::new() }
     }
 
-    /// A thread could not be started. Another does its work; if there is none, sockets are closed, which says enough.
-    fn do_without_one(&self) {
-        let mut line = self.line();
-        line.busy -= 1;
-        if line.busy + line.idle == 0 {
-            line.work.clear();
-        }
-    }
-}
-
-impl Workers {
-    pub fn new(warding: Arc<dyn Warding>) -> Workers {
-        let (line, has_work, is_done) = (Mutex::default(), Condvar::new(), Condvar::new());
-        let shared = Arc::new(Shared { warding, line, has_work, is_done });
-        Workers { shared, threads: Mutex::default() }
-    }
-
-    pub fn give(&self, socket: UnixStream, input: Option<OwnedFd>) {
-        let mut line = self.shared.line();
-        line.work.push_back((socket, input));
-        if line.work.len() <= line.idle {
-            return self.shared.has_work.notify_one();
-        }
-        line.busy += 1;
-        drop(line);
-        let shared = self.shared.clone();
-        let started = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || work(&shared));
-        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
-        threads.retain(|thread| !thread.is_finished());
-        match started {
-            Ok(thread) => threads.push(thread),
-            Err(_) => self.shared.do_without_one(),
+    /// Waits until the keeper has something to say, and hears meanwhile who is done.
+    pub fn await_word(&mut self, pair: impl AsFd) -> rustix::io::Result<()> {
+        loop {
+            let mut waited = vec![PollFd::new(&pair, PollFlags::IN)];
+            waited.extend(self.workers.iter().map(|worker| PollFd::new(&worker.socket, PollFlags::IN)));
+            waited.extend(self.leaving.iter().map(|child| PollFd::new(&child.pidfd, PollFlags::IN)));
+            match poll(&mut waited, None) {
+                Ok(_) => {}
+                Err(Errno::INTR) => continue,
+                Err(errno) => return Err(errno),
+            }
+            let mut is_ready = waited.iter().map(|place| !place.revents().is_empty()).collect::<Vec<_>>().into_iter();
+            let has_word = is_ready.next() == Some(true);
+            self.heed(is_ready);
+            if has_word {
+                return Ok(());
+            }
         }
     }
 
-    /// Waits until nothing is under way, or for as long as that may take, and then for the threads to end.
-    pub fn finish(&self, time: Duration) {
+    /// Who is done waits again, if not too many do; who has gone is let go.
+    fn heed(&mut self, is_ready: impl Iterator<Item = bool>) {
+        let mut idle = self.workers.iter().filter(|worker| !worker.is_busy).count();
+        let mut is_ready = is_ready;
+        let mut gone = Vec::new();
+        for mut worker in std::mem::take(&mut self.workers) {
+            if is_ready.next() != Some(true) {
+                self.workers.push(worker);
+                continue;
+            }
+            let is_done = matches!(recv(&worker.socket, &mut [0u8; 1], RecvFlags::DONTWAIT), Ok((1, _)));
+            worker.is_busy &= !is_done;
+            if is_done && idle < IDLE_MAX {
+                idle += 1;
+                self.workers.push(worker);
+            } else {
+                gone.push(worker.dismiss());
+            }
+        }
+        self.leaving.retain(|child| is_ready.next() != Some(true) || !matches!(clone::wait(child.pid, false), Ok(Some(_))));
+        self.leaving.extend(gone);
+    }
+
+    /// Gives a run to who is idle, or to a new one. Where none can be made its socket is closed, which says enough.
+    pub fn give(&mut self, socket: OwnedFd, input: Option<OwnedFd>) {
+        let idle = self.workers.iter().rposition(|worker| !worker.is_busy);
+        let position = idle.or_else(|| {
+            let worker = self.start().ok()?;
+            self.workers.push(worker);
+            Some(self.workers.len() - 1)
+        });
+        if let Some(worker) = position.and_then(|position| self.workers.get_mut(position)) {
+            worker.is_busy = true;
+            // If it has gone, it is found out when it is listened to.
+            let _ = hand(&worker.socket, &socket, input.as_ref());
+        }
+    }
+
+    fn start(&self) -> Result<Worker, KeeperError> {
+        let (socket, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
+            .map_err(KeeperError::system("make a pair"))?;
+        let child = clone::clone(0, || {
+            let is_alone = system::descriptor::close_all_but(&[theirs.as_raw_fd()]).is_ok()
+                && set_parent_process_death_signal(Some(Signal::KILL)).is_ok();
+            if is_alone { live(&self.warding, &theirs) } else { 1 }
+        });
+        let child = child.map_err(KeeperError::system("start a process for a run"))?;
+        Ok(Worker { child, socket, is_busy: false })
+    }
+
+    /// Waits until all have ended, or for as long as that may take; then they are killed, and their runs with them.
+    pub fn finish(&mut self, time: Duration) {
         let until = Instant::now() + time;
-        let mut line = self.shared.line();
-        line.is_closed = true;
-        self.shared.has_work.notify_all();
-        while line.busy + line.idle > 0 {
+        self.leaving.extend(self.workers.drain(..).map(Worker::dismiss));
+        for child in self.leaving.drain(..) {
             let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
+            let left = rustix::event::Timespec::try_from(left).ok();
+            let _ = poll(&mut [PollFd::new(&child.pidfd, PollFlags::IN)], left.as_ref());
+            let _ = rustix::process::pidfd_send_signal(&child.pidfd, Signal::KILL);
+            let _ = clone::wait(child.pid, true);
+        }
+    }
+}
+
+impl Worker {
+    /// It ends when it has done what it is at.
+    fn dismiss(self) -> Child {
+        let _ = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both);
+        self.child
+    }
+}
+
+/// The life of a worker. On a thread, whose end takes with it what was kept for the next run.
+fn live(warding: &impl Warding, socket: &OwnedFd) -> i32 {
+    let work = || {
+        while let Ok(given) = next(socket) {
+            if let Some((run, input)) = given {
+                conversation::hold(warding, UnixStream::from(run), input);
+            }
+            if rustix::net::send(socket, b"d", SendFlags::NOSIGNAL).is_err() {
                 return;
             }
-            line = self.shared.is_done.wait_timeout(line, left).unwrap_or_else(PoisonError::into_inner).0;
         }
-        drop(line);
-        let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
-        // What a thread kept for its next run goes with it.
-        threads.into_iter().for_each(|thread| drop(thread.join()));
-    }
+    };
+    let ended = std::thread::scope(|scope| scope.spawn(work).join());
+    i32::from(ended.is_err())
 }
 
-/// The life of a thread, which counts as busy when it begins.
-fn work(shared: &Shared) {
-    let mut line = shared.line();
-    loop {
-        if let Some((socket, input)) = line.work.pop_front() {
-            drop(line);
-            // A panic is told where it happens; the run's socket is closed by it.
-            let talk = std::panic::AssertUnwindSafe(|| conversation::hold(shared.warding.as_ref(), socket, input));
-            let _ = std::panic::catch_unwind(talk);
-            line = shared.line();
-            continue;
-        }
-        line.busy -= 1;
-        if line.idle >= IDLE_MAX || line.is_closed {
-            return shared.is_done.notify_all();
-        }
-        line.idle += 1;
-        line = shared.has_work.wait(line).unwrap_or_else(PoisonError::into_inner);
-        line.idle -= 1;
-        line.busy += 1;
-    }
+/// One message, with descriptors.
+fn hand(socket: &OwnedFd, run: &OwnedFd, input: Option<&OwnedFd>) -> rustix::io::Result<()> {
+    let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+    let mut control = SendAncillaryBuffer::new(&mut room);
+    let both = [run.as_fd(), input.unwrap_or(run).as_fd()];
+    let count = 1 + usize::from(input.is_some());
+    control.push(SendAncillaryMessage::ScmRights(both.get(..count).unwrap_or_default()));
+    sendmsg(socket, &[IoSlice::new(b"r")], &mut control, SendFlags::NOSIGNAL).map(drop)
 }

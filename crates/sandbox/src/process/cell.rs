@@ -25,8 +25,8 @@ pub const FRESH: u64 = namespace::PID | namespace::MOUNT | namespace::IPC | name
 /// Counters that any use of the network moves: packets, and attempts that did not become packets. What `netstat` counts
 /// beyond them needs packets.
 const COUNTERS: [&str; 3] = ["dev", "snmp", "snmp6"];
-/// Longer than any of them.
-const COUNTER_BYTES: usize = 32 << 10;
+/// What is read at once; most are shorter.
+const PIECE_BYTES: usize = 8 << 10;
 
 pub struct Cell {
     pub ids: Ids,
@@ -102,16 +102,14 @@ fn has_no_sockets(text: &str) -> bool {
 }
 
 fn read(file: &File) -> io::Result<Vec<u8>> {
-    let mut bytes = vec![0; COUNTER_BYTES];
-    let mut length = 0;
+    let mut bytes = Vec::new();
+    let mut piece = [0; PIECE_BYTES];
     loop {
-        match file.read_at(bytes.get_mut(length..).unwrap_or_default(), length as u64)? {
-            0 => break,
-            count => length += count,
+        match file.read_at(&mut piece, bytes.len() as u64)? {
+            0 => return Ok(bytes),
+            count => bytes.extend_from_slice(piece.get(..count).unwrap_or_default()),
         }
     }
-    bytes.truncate(length);
-    Ok(bytes)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! where programs are, and nothing else but looking at directories.
 
 use super::source::{Granted, Written};
-use super::view::Skeleton;
+use super::view::{Shown, Skeleton};
 use crate::order::Access;
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use std::ffi::{CStr, CString};
@@ -29,7 +29,9 @@ pub enum Rights {
 pub fn left(skeleton: &Skeleton, grants: &[(usize, Granted)], files: &[Written<'_>]) -> Vec<Left> {
     let of_kind = |is_directory| if is_directory { Rights::Read } else { Rights::ReadFile };
     let mut left = vec![at_root(c"", Rights::List), at_root(c"etc", Rights::Read), at_root(c"proc", Rights::Use)];
-    left.extend(skeleton.shown.iter().map(|shown| at_root(&shown.inside, of_kind(shown.is_directory))));
+    // A rule holds for all below it, whatever is mounted there.
+    let is_alone = |shown: &&Shown| !shown.inside.to_bytes().starts_with(b"etc/");
+    left.extend(skeleton.shown.iter().filter(is_alone).map(|shown| at_root(&shown.inside, of_kind(shown.is_directory))));
     left.extend(skeleton.devices.iter().map(|device| at_root(&device.inside, Rights::UseFile)));
     left.extend(skeleton.writable.iter().map(|path| at_root(path, Rights::All)));
     left.extend(grants.iter().map(|(_, granted)| {

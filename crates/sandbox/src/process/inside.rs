@@ -122,7 +122,7 @@ impl Inside<'_> {
         let children = at(Step::Fork, 0, program::children_as_descriptor())?;
         let plan = self.plan;
         let socket = self.socket;
-        let pid = clone::clone_until_exec(|| become_program(plan, socket));
+        let pid = clone::clone_until_exec(&mut || become_program(plan, socket));
         let pid = at(Step::Fork, 0, pid)?;
         at(Step::Fork, 0, self.tell_started())?;
         self.watch(&children, pid);

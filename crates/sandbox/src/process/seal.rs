@@ -25,8 +25,9 @@ fn drop_capabilities() -> rustix::io::Result<()> {
     for bit in 0..u64::BITS {
         let Some(capability) = CapabilitySet::from_bits(1 << bit) else { continue };
         match rustix::thread::remove_capability_from_bounding_set(capability) {
-            // The kernel is older than the capability.
-            Ok(()) | Err(rustix::io::Errno::INVAL) => {}
+            Ok(()) => {}
+            // The kernel is older than this capability and those after it.
+            Err(rustix::io::Errno::INVAL) => break,
             Err(errno) => return Err(errno),
         }
     }

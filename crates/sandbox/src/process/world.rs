@@ -7,6 +7,7 @@
 use super::grant::{self, View};
 use super::inside::{Inside, at};
 use super::report::{Failure, Step};
+use super::start::Purpose;
 use super::view::{MACHINE_ID, OWN, Shown};
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat, symlinkat};
 use rustix::io::Result as Answer;
@@ -41,7 +42,9 @@ pub fn build(inside: &mut Inside<'_>) -> Result<(), Failure> {
         at(Step::Devices, 0, write_file(&place, &device.inside, b"", 0o644))?;
     }
     let root = at(Step::Memory, 0, show_root(&memory))?;
-    for path in &skeleton.writable {
+    // Nobody may ever write to what several runs see.
+    let is_template = plan.purpose == Purpose::Template;
+    for path in skeleton.writable.iter().filter(|_| !is_template) {
         at(Step::Memory, 0, show_writable(&place, &root, path))?;
     }
     for shown in &skeleton.shown {
