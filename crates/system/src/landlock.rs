@@ -2,7 +2,7 @@
 
 use crate::clone::{check, last};
 use rustix::io::Result;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 pub const EXECUTE: u64 = 1 << 0;
 pub const WRITE_FILE: u64 = 1 << 1;
@@ -49,7 +49,7 @@ pub fn version() -> Result<u32> {
     if answer < 0 { Err(last()) } else { Ok(answer as u32) }
 }
 
-/// Rights that stay; all others go with `restrict`.
+/// Rights that stay; all others go with `sealing::keep_to_rules`.
 pub struct Rules {
     descriptor: OwnedFd,
     known: u64,
@@ -91,9 +91,8 @@ impl Rules {
         })
     }
 
-    /// Gives all other rights up, for ever. Needs that new privileges were given up.
-    pub fn restrict(self) -> Result<()> {
-        // SAFETY: numbers only.
-        check(unsafe { libc::syscall(libc::SYS_landlock_restrict_self, self.descriptor.as_raw_fd(), 0) })
+    /// For `sealing::keep_to_rules`.
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
+        self.descriptor.as_fd()
     }
 }

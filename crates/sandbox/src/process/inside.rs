@@ -11,6 +11,7 @@ use super::source::MOST_LAYERS;
 use super::start::Purpose;
 use super::view::{HOST_NAME, USER};
 use super::world;
+use super::zygote::HANDED_TO_ZYGOTE;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -24,7 +25,7 @@ use system::clone::{self, namespace};
 use system::program;
 
 /// Descriptors that are handed out, at most: a layer each, and two to count by.
-pub const HANDED_OUT: usize = MOST_LAYERS + 2;
+pub const HANDED_OUT: usize = MOST_LAYERS + 2 + HANDED_TO_ZYGOTE;
 
 /// What the process inside is handed.
 pub struct Handed<'a> {
@@ -116,6 +117,13 @@ impl Inside<'_> {
             return Ok(());
         }
         seal::close(self)?;
+        if self.plan.purpose == Purpose::Hosted {
+            let children = at(Step::Fork, 0, program::children_as_descriptor())?;
+            at(Step::Fork, 0, self.tell_started())?;
+            // No child has this number: it stays until the one outside has gone, or ends it.
+            self.watch(&children, 0);
+            return Ok(());
+        }
         if self.plan.purpose == Purpose::Probe {
             return at(Step::Fork, 0, self.tell_started());
         }
@@ -226,7 +234,7 @@ fn lower_numbers() {
     }
 }
 
-fn become_user() -> rustix::io::Result<()> {
+pub fn become_user() -> rustix::io::Result<()> {
     let (user, group) = (Uid::from_raw(USER), Gid::from_raw(USER));
     rustix::thread::set_thread_res_gid(group, group, group)?;
     rustix::thread::set_thread_res_uid(user, user, user)

@@ -11,6 +11,7 @@
 //! - `stream`: the pipes between; `network`: the way out of its own network, if there is one
 //! - `start`: how a run begins; `supervise`: the one outside, to the last trace of it; `change` reads what it wrote
 //! - `cell`: namespaces prepared for runs to come, which `crate::warden` keeps
+//! - `zygote`: interpreters that have started already
 //! - `cgroup`, `meter`: what it uses; `survey`: what this host offers
 //!
 //! Nothing is ever mounted outside: all mounts are made in the run's own mount namespace and go with it.
@@ -36,6 +37,7 @@ mod survey;
 mod syscalls;
 mod view;
 mod world;
+mod zygote;
 
 use crate::backend::{Backend, Running, Streams};
 use crate::error::SandboxError;
@@ -43,7 +45,9 @@ use crate::order::Order;
 use crate::wall::{Strength, Wall};
 
 pub(crate) use cell::Cell;
-pub(crate) use start::{Purpose, begin_in};
+pub(crate) use start::{Purpose, begin_hosted, begin_in};
+pub(crate) use zygote::Zygote;
+pub use zygote::ZygoteKind;
 pub use view::{HOME, HOST_NAME, PATH, USER};
 
 /// The backend. It holds nothing: any number of runs can be started from any thread.

@@ -5,6 +5,8 @@ use super::fence::{self, Left};
 use super::filter;
 use super::ids::Ids;
 use super::network::{self, Wires};
+use super::report::Step;
+use super::seal;
 use super::source::{self, Granted, Origin, Written};
 use super::start::Purpose;
 use super::view::{self, Skeleton};
@@ -21,6 +23,7 @@ use std::path::Path;
 use std::sync::Arc;
 use system::calls::SYS_socket;
 use system::program::Words;
+use system::sealing::Call;
 use system::seccomp::Instruction;
 
 pub struct Plan<'a> {
@@ -36,10 +39,10 @@ pub struct Plan<'a> {
     pub grants: Vec<(usize, Granted)>,
     pub files: Vec<Written<'a>>,
     pub fence: Vec<Left>,
-    pub filter: Arc<[Instruction]>,
+    /// How everything is given up.
+    pub steps: Vec<(Step, Call)>,
     /// Size and number of files of the file system in memory, as it wants them.
     pub memory_options: Vec<(CString, CString)>,
-    pub rlimits: Vec<(Resource, Rlimit)>,
     /// Makes the clocks that count from the start of the host begin anew.
     pub time_offsets: Vec<u8>,
     pub allows_weaker: bool,
@@ -102,9 +105,8 @@ impl<'a> Plan<'a> {
             machine_id: format!("{}\n", machine_id()).into_bytes(),
             grants,
             files,
-            filter,
             memory_options: memory_options(&order.limits)?,
-            rlimits: rlimits(&order.limits, is_counted),
+            steps: seal::steps(&rlimits(&order.limits, is_counted), &filter),
             time_offsets: time_offsets(),
             allows_weaker: order.allows_weaker,
             purpose,
@@ -125,9 +127,10 @@ impl<'a> Plan<'a> {
     }
 
     /// Without a network of its own it gets no sockets at all, and no way out: that would be one into the host's.
-    pub fn do_without(&mut self, lacks: &[Lack]) {
+    pub fn do_without(&mut self, lacks: &[Lack], order: &Order) {
         if lacks.iter().any(|lack| lack.wall == Wall::NetworkNamespace) {
-            self.filter = filter::compile(&[SYS_socket]).into();
+            let filter = filter::compile(&[SYS_socket]);
+            self.steps = seal::steps(&rlimits(&order.limits, self.is_counted), &filter);
             self.wires.iter_mut().for_each(Wires::cut);
         }
     }

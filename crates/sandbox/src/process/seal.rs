@@ -1,42 +1,83 @@
 //! Gives up everything that is not needed any more, before anything foreign runs. The order matters: each step needs what
-//! a later one takes away.
+//! a later one takes away. The steps are data, since a zygote carries them out in a language of its own.
 
 use super::fence;
 use super::inside::{Inside, at};
 use super::report::{Failure, Step};
-use rustix::process::DumpableBehavior;
-use rustix::thread::{CapabilitySet, CapabilitySets};
+use super::start::Purpose;
+use super::zygote::NAMESPACES;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use rustix::process::{Resource, Rlimit};
+use std::sync::OnceLock;
+use system::landlock::Rules;
+use system::sealing::{self, Call};
+use system::seccomp::Instruction;
+
+/// All steps, made before the process that takes them.
+pub fn steps(rlimits: &[(Resource, Rlimit)], filter: &[Instruction]) -> Vec<(Step, Call)> {
+    let mut steps: Vec<(Step, Call)> = rlimits
+        .iter()
+        .filter_map(|(resource, limit)| Some((Step::Rlimit, sealing::limit(*resource as u32, limit.current?))))
+        .collect();
+    steps.extend((0..=last_capability()).map(|capability| (Step::Capabilities, sealing::never_have(capability))));
+    steps.extend([
+        (Step::Capabilities, sealing::hand_on_no_capabilities()),
+        (Step::Capabilities, sealing::have_no_capabilities()),
+        (Step::Privileges, sealing::get_no_new_privileges()),
+        (Step::Privileges, sealing::be_opaque()),
+        (Step::Landlock, sealing::keep_to_rules()),
+        (Step::Seccomp, sealing::be_filtered(filter)),
+    ]);
+    steps
+}
+
+/// What the zygote's child needs to be where this process is, and as sealed as this one.
+fn hand_to_zygote(inside: &mut Inside<'_>, rules: Option<&Rules>) -> Result<(), Failure> {
+    let rules = rules.ok_or(Errno::NOSYS).and_then(|rules| rustix::io::fcntl_dupfd_cloexec(rules.descriptor(), 3));
+    inside.hand_out(at(Step::Landlock, 0, rules)?);
+    for path in NAMESPACES {
+        let namespace = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+        inside.hand_out(at(Step::Fork, 0, namespace)?);
+    }
+    Ok(())
+}
+
+/// The highest that this kernel knows.
+fn last_capability() -> u32 {
+    static LAST: OnceLock<u32> = OnceLock::new();
+    // Where /proc does not tell, it is the last of those that there have been for years.
+    const USUAL: u32 = 40;
+    *LAST.get_or_init(|| {
+        let text = std::fs::read_to_string("/proc/sys/kernel/cap_last_cap").unwrap_or_default();
+        text.trim().parse().unwrap_or(USUAL)
+    })
+}
 
 pub fn close(inside: &mut Inside<'_>) -> Result<(), Failure> {
-    for (item, (resource, limit)) in inside.plan.rlimits.iter().enumerate() {
-        at(Step::Rlimit, item, rustix::process::setrlimit(*resource, *limit))?;
+    let plan = inside.plan;
+    let rules = match fence::rules(&plan.fence) {
+        Ok(rules) => Some(rules),
+        Err(errno) => {
+            inside.wall(Step::Landlock, Err(errno))?;
+            None
+        }
+    };
+    if plan.purpose == Purpose::Hosted {
+        hand_to_zygote(inside, rules.as_ref())?;
     }
-    inside.wall(Step::Capabilities, drop_capabilities())?;
-    inside.wall(Step::Privileges, give_up_privileges())?;
-    inside.wall(Step::Landlock, fence::close(&inside.plan.fence))?;
-    if let Some(wires) = &inside.plan.wires {
-        wires.listen()?;
-    }
-    inside.wall(Step::Seccomp, system::seccomp::install(&inside.plan.filter))
-}
-
-/// All of them, for this process and for whatever it starts.
-fn drop_capabilities() -> rustix::io::Result<()> {
-    for bit in 0..u64::BITS {
-        let Some(capability) = CapabilitySet::from_bits(1 << bit) else { continue };
-        match rustix::thread::remove_capability_from_bounding_set(capability) {
-            Ok(()) => {}
-            // The kernel is older than this capability and those after it.
-            Err(rustix::io::Errno::INVAL) => break,
-            Err(errno) => return Err(errno),
+    for (step, call) in &plan.steps {
+        if let (Step::Seccomp, Some(wires)) = (step, &plan.wires) {
+            wires.listen()?;
+        }
+        let result = match (step, &rules) {
+            (Step::Landlock, None) => continue,
+            (_, rules) => call.perform(rules.as_ref().map(|rules| rules.descriptor())),
+        };
+        match step {
+            Step::Rlimit => at(Step::Rlimit, 0, result)?,
+            step => inside.wall(*step, result)?,
         }
     }
-    rustix::thread::clear_ambient_capability_set()?;
-    let none = CapabilitySet::empty();
-    rustix::thread::set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })
-}
-
-fn give_up_privileges() -> rustix::io::Result<()> {
-    rustix::thread::set_no_new_privs(true)?;
-    rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)
+    Ok(())
 }

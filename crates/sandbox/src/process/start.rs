@@ -12,6 +12,7 @@ use super::source::Origin;
 use super::stream;
 use super::supervise::{Init, Run};
 use super::survey;
+use super::zygote::{HANDED_TO_ZYGOTE, Zygote};
 use crate::backend::Streams;
 use crate::error::SandboxError;
 use crate::order::{Access, Order};
@@ -36,6 +37,8 @@ pub enum Purpose {
     Probe,
     /// Its namespaces are wanted, and the files that all runs see.
     Template,
+    /// A zygote's child is the program.
+    Hosted,
 }
 
 pub fn begin(order: &Order, streams: Streams, purpose: Purpose) -> Result<Run, SandboxError> {
@@ -44,6 +47,21 @@ pub fn begin(order: &Order, streams: Streams, purpose: Purpose) -> Result<Run, S
 
 /// In namespaces that were prepared, or in new ones.
 pub fn begin_in(cell: Option<&Cell>, order: &Order, streams: Streams, purpose: Purpose) -> Result<Run, SandboxError> {
+    begin_with(cell, None, order, streams, purpose)
+}
+
+/// As a child of a zygote, in the cell in which that is.
+pub fn begin_hosted(zygote: &Zygote, order: &Order, streams: Streams) -> Result<Run, SandboxError> {
+    begin_with(Some(&zygote.cell), Some(zygote), order, streams, Purpose::Hosted)
+}
+
+fn begin_with(
+    cell: Option<&Cell>,
+    zygote: Option<&Zygote>,
+    order: &Order,
+    streams: Streams,
+    purpose: Purpose,
+) -> Result<Run, SandboxError> {
     let started = Instant::now();
     let ids = cell.map_or_else(Ids::of_run, |cell| cell.ids);
     let base = cell.map_or_else(Base::of_host, |cell| cell.base.clone());
@@ -74,7 +92,7 @@ pub fn begin_in(cell: Option<&Cell>, order: &Order, streams: Streams, purpose: P
         Err(errno) if cell.is_some() => return Err(SandboxError::system("enter a cell")(errno)),
         Err(errno) => {
             let lacks = weaker(errno, order)?;
-            plan.do_without(&lacks);
+            plan.do_without(&lacks, order);
             let missing = survey::NAMESPACES.iter().filter(|(wall, ..)| lacks.iter().any(|lack| lack.wall == *wall));
             let left = missing.fold(all, |all, (_, flag, _)| all & !flag);
             (make(left, &plan).map_err(SandboxError::system("make namespaces for the sandbox"))?, lacks)
@@ -82,7 +100,7 @@ pub fn begin_in(cell: Option<&Cell>, order: &Order, streams: Streams, purpose: P
     };
     let Child { pid, pidfd } = child;
     let init = Init { pid, pidfd: Arc::new(pidfd), is_gone: false };
-    drop((given, inner));
+    drop(inner);
     if cell.is_none() {
         ids.map(pid)?;
     }
@@ -91,7 +109,16 @@ pub fn begin_in(cell: Option<&Cell>, order: &Order, streams: Streams, purpose: P
     }
     // If it is gone, its last message says why.
     let _ = rustix::net::send(&socket, b"g", SendFlags::NOSIGNAL);
-    let (failed, handed_out) = await_start(&socket, order)?;
+    let (failed, mut handed_out) = await_start(&socket, order)?;
+    let mut init_socket = None;
+    let mut socket = socket;
+    if let Some(zygote) = zygote {
+        let for_zygote = handed_out.split_off(handed_out.len().saturating_sub(HANDED_TO_ZYGOTE));
+        let report = zygote.ask(&plan, &given, &for_zygote)?;
+        await_start(&report, order)?;
+        init_socket = Some(std::mem::replace(&mut socket, report));
+    }
+    drop(given);
     lacks.extend(report::steps(failed).filter_map(|step| lack(step, None)));
     let mut handed_out = handed_out.into_iter();
     let meter = meter(cgroup, &mut handed_out)?;
@@ -108,6 +135,7 @@ pub fn begin_in(cell: Option<&Cell>, order: &Order, streams: Streams, purpose: P
         is_stopped: Arc::new(AtomicBool::new(false)),
         services,
         lifeline: None,
+        init_socket,
         ids,
         base,
         meter,

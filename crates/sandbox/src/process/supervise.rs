@@ -39,6 +39,8 @@ pub struct Run {
     pub services: Option<Services>,
     /// Says that it is to be stopped.
     pub lifeline: Option<OwnedFd>,
+    /// To the first process inside, if what is heard comes from a zygote: then that process does not end by itself.
+    pub init_socket: Option<OwnedFd>,
     /// Who it is on the host, and what is the same for others like it.
     pub ids: Ids,
     pub base: Base,
@@ -100,7 +102,11 @@ impl Run {
             self.end_for(&mut limit, (!is_within).then_some(Limit::Output));
             self.heed_lifeline();
             if status.is_none() {
+                let is_over = self.init_socket.is_some() && self.is_report_over();
                 *status = self.hear();
+                if is_over {
+                    self.init.kill();
+                }
             }
         }
     }
@@ -134,6 +140,13 @@ impl Run {
             Err(errno) => return Err(SandboxError::system("wait for the sandbox")(errno)),
         }
         Ok(waited.first().is_some_and(|init| !init.revents().is_empty()))
+    }
+
+    /// Whether a zygote has said how the run ended, or has gone.
+    fn is_report_over(&self) -> bool {
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let mut waited = [PollFd::new(&self.socket, PollFlags::IN)];
+        !matches!(poll(&mut waited, Some(&now)), Ok(0) | Err(_))
     }
 
     /// Looks whether somebody wants it stopped.

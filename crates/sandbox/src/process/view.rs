@@ -31,13 +31,18 @@ const DIRECTORIES: &[&str] = &[
     "var",
     "var/lib",
     "var/cache",
+    CODE_NAME,
 ];
+
+/// Where code is handed in, usually: a run finds it there, or nothing. From the root.
+const CODE_NAME: &str = "code";
+pub const CODE: &CStr = c"code";
 
 /// Directories that a run may write to.
 pub const WRITABLE: &[&str] = &["tmp", "home/user", "dev/shm"];
 
 /// Those above and of `WRITABLE`, parents first: what a run's own file system in memory has, if it is not the whole.
-pub const OWN: &[&CStr] = &[c"tmp", c"home", c"home/user", c"dev", c"dev/shm"];
+pub const OWN: &[&CStr] = &[c"tmp", c"home", c"home/user", c"dev", c"dev/shm", CODE];
 
 /// A file that is another one in each run.
 pub const MACHINE_ID: &str = "etc/machine-id";

@@ -8,7 +8,7 @@ use super::grant::{self, View};
 use super::inside::{Inside, at};
 use super::report::{Failure, Step};
 use super::start::Purpose;
-use super::view::{MACHINE_ID, OWN, Shown};
+use super::view::{CODE, MACHINE_ID, OWN, Shown};
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat, symlinkat};
 use rustix::io::Result as Answer;
 use rustix::mount::{
@@ -78,6 +78,8 @@ pub fn furnish(inside: &mut Inside<'_>) -> Result<(), Failure> {
     for path in &plan.skeleton.writable {
         at(Step::Memory, 0, show_writable(&memory, &root, path))?;
     }
+    let code = at(Step::Memory, 0, copy(&memory, CODE, false))?;
+    at(Step::Memory, 0, attach(&code, &root, CODE))?;
     at(Step::Skeleton, 0, show_machine_id(&memory, &root, &plan.machine_id))?;
     let proc = at(Step::Proc, 0, make_proc())?;
     at(Step::Proc, 0, unmount(c"/proc", UnmountFlags::DETACH))?;
@@ -87,6 +89,7 @@ pub fn furnish(inside: &mut Inside<'_>) -> Result<(), Failure> {
         inside.hand_out(at(Step::Proc, 0, rustix::io::fcntl_dupfd_cloexec(&memory, 3))?);
     }
     grant::show_all(inside, &View { memory: &memory, place: &root, root: &root })?;
+    at(Step::File, 0, restrict(&code, READ_ONLY | NO_SETUID | NO_DEVICES))?;
     at(Step::Pivot, 0, unmount(WORKSHOP, UnmountFlags::DETACH))?;
     at(Step::Directory, 0, rustix::process::chdir(&plan.directory))
 }

@@ -1,21 +1,23 @@
 //! The process backend for those who run many: what is the same for all runs is prepared.
 //!
-//! - `pool`: cells that are ready, which one run after another is in, alone
+//! - `pool`: cells that are ready, which one run after another is in, alone, and zygotes in such
+//! - `run`: a run in one of them
 
 mod pool;
+mod run;
 
-use crate::backend::{Backend, Running, Stop, Streams};
+use crate::backend::{Backend, Running, Streams};
 use crate::error::SandboxError;
 use crate::network::Network;
 use crate::order::Order;
-use crate::outcome::Outcome;
-use crate::process::{Cell, Process, Purpose, begin_in};
+use crate::process::{Process, Purpose, begin_hosted, begin_in};
 use crate::wall::{Strength, Wall};
+pub use crate::process::ZygoteKind;
 use pool::Pool;
-use std::os::fd::OwnedFd;
+use run::{Place, Prepared};
 use std::sync::Arc;
 
-/// Runs in cells what can be run there, and all else as `Process` does.
+/// Runs in cells and zygotes what can be run there, and all else as `Process` does.
 #[derive(Default)]
 pub struct Pooled {
     pool: Arc<Pool>,
@@ -24,6 +26,11 @@ pub struct Pooled {
 impl Pooled {
     pub fn new() -> Pooled {
         Pooled::default()
+    }
+
+    /// Orders that these serve are run by them.
+    pub fn with_zygotes(kinds: Vec<ZygoteKind>) -> Pooled {
+        Pooled { pool: Arc::new(Pool::new(kinds)) }
     }
 }
 
@@ -38,37 +45,16 @@ impl Backend for Pooled {
 
     fn start(&self, order: &Order, streams: Streams) -> Result<Box<dyn Running>, SandboxError> {
         // A host that lacks a wall is told by who looks for each of them.
-        let can_be_in_cell = order.network == Network::None && !order.allows_weaker;
-        let cell = if can_be_in_cell { self.pool.take() } else { None };
-        let Some(cell) = cell else { return Process::new().start(order, streams) };
-        let run = begin_in(Some(&cell), order, streams, Purpose::Run)?;
-        Ok(Box::new(InCell { run: Box::new(run), cell, pool: self.pool.clone() }))
-    }
-}
-
-/// A run and the cell that it is in.
-struct InCell {
-    run: Box<dyn Running>,
-    cell: Cell,
-    pool: Arc<Pool>,
-}
-
-impl Running for InCell {
-    fn stop(&self) -> Stop {
-        self.run.stop()
-    }
-
-    fn stop_when_readable(&mut self, lifeline: OwnedFd) {
-        self.run.stop_when_readable(lifeline);
-    }
-
-    fn wait(self: Box<Self>) -> Result<Outcome, SandboxError> {
-        let InCell { run, cell, pool } = *self;
-        let outcome = run.wait();
-        // All that was in it has ended: what is left now stays.
-        if outcome.is_ok() {
-            pool.give_back(cell);
+        if order.network != Network::None || order.allows_weaker {
+            return Process::new().start(order, streams);
         }
-        outcome
+        let (run, place) = if let Some(zygote) = self.pool.take_zygote(order) {
+            (begin_hosted(&zygote.zygote, order, streams)?, Place::Zygote(zygote))
+        } else if let Some(cell) = self.pool.take() {
+            (begin_in(Some(&cell), order, streams, Purpose::Run)?, Place::Cell(cell))
+        } else {
+            return Process::new().start(order, streams);
+        };
+        Ok(Box::new(Prepared { run: Box::new(run), place, pool: self.pool.clone() }))
     }
 }

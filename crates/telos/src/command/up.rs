@@ -97,7 +97,8 @@ pub struct Warden {}
 
 impl Warden {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        keeper::ward(Warded(sandbox::warden::Pooled::new()))?;
+        let zygotes = super::exec::zygote::kinds();
+        keeper::ward(Warded(sandbox::warden::Pooled::with_zygotes(zygotes)))?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// If more is left of the runs before, it is not used again.
-const LEFT_BYTES: u64 = 16 << 20;
+const LEFT_BYTES: u64 = 64 << 20;
 
 thread_local! {
     /// Where the next run of this thread can be born.

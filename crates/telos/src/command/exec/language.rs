@@ -1,6 +1,7 @@
 //! The languages of `telos exec`: data from `languages.toml`, and where each is on this host. Running one is a command
 //! line like any other; nothing else here knows languages.
 
+use super::zygote::Zygote;
 use crate::hint;
 use anyhow::{Context, ensure};
 use sandbox::process::PATH;
@@ -41,6 +42,8 @@ pub struct Language {
     run: Vec<String>,
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
+    #[serde(default)]
+    pub zygote: Option<Zygote>,
 }
 
 /// Where a language is on this host.
@@ -131,7 +134,7 @@ impl Language {
         Some(installed)
     }
 
-    fn in_system(&self) -> Option<Installed> {
+    pub fn in_system(&self) -> Option<Installed> {
         if self.find.iter().any(|name| name == "{telos}") {
             let host = std::env::current_exe().ok().filter(|path| path.is_file())?;
             let grant = Grant { host, inside: TELOS.into(), access: Access::Read };

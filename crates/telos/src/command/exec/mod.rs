@@ -24,6 +24,7 @@ mod stream;
 mod terminal;
 mod tree;
 mod view;
+pub mod zygote;
 
 pub use terminal::tamed;
 

@@ -1,0 +1,80 @@
+//! Zygotes of languages, as `languages.toml` has them: which program is started before any run, and what it serves.
+
+use super::language::{Language, Languages};
+use anyhow::Context;
+use sandbox::warden::ZygoteKind;
+use serde::Deserialize;
+use std::ffi::{CString, OsString};
+use std::os::unix::ffi::OsStrExt;
+
+/// Programs that telos brings along; others are files.
+const BUILT_IN: &[(&str, &str)] = &[("python", include_str!("../../../zygotes/python.py"))];
+
+/// What `languages.toml` says of one.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct Zygote {
+    program: String,
+    option: String,
+    #[serde(default)]
+    load: Vec<String>,
+    variables: String,
+    #[serde(default)]
+    harmless: Vec<String>,
+}
+
+/// All that can be started on this host; what cannot be read is told, and done without.
+pub fn kinds() -> Vec<ZygoteKind> {
+    let Ok(languages) = Languages::load() else { return Vec::new() };
+    let mut kinds = Vec::new();
+    for (name, language) in languages.iter() {
+        match kind(language) {
+            Ok(kind) => kinds.extend(kind),
+            Err(error) => crate::report::say(&format!("warning: the zygote of {name} is not used: {error:#}")),
+        }
+    }
+    kinds
+}
+
+fn kind(language: &Language) -> anyhow::Result<Option<ZygoteKind>> {
+    let Some(zygote) = &language.zygote else { return Ok(None) };
+    // It lives where runs live, and sees no more than they do.
+    let Some(found) = language.in_system().map(|installed| installed.found) else { return Ok(None) };
+    let text = match BUILT_IN.iter().find(|(name, _)| *name == zygote.program) {
+        Some((_, text)) => text.to_string(),
+        None => std::fs::read_to_string(&zygote.program).with_context(|| format!("cannot read {}", zygote.program))?,
+    };
+    let words = [zygote.option.clone(), text].into_iter().chain(zygote.load.iter().cloned());
+    let names = language.find.iter().filter(|name| found.ends_with(name)).map(OsString::from);
+    Ok(Some(ZygoteKind {
+        program: CString::new(found.as_os_str().as_bytes())?,
+        arguments: words.map(CString::new).collect::<Result<_, _>>()?,
+        names: names.chain([found.clone().into_os_string()]).collect(),
+        option: zygote.option.clone().into(),
+        prefix: zygote.variables.clone(),
+        harmless: zygote.harmless.clone(),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sandbox::Order;
+
+    fn order(words: &[&str]) -> Order {
+        Order { program: words.iter().map(OsString::from).collect(), ..Order::default() }
+    }
+
+    #[test]
+    fn python_has_one_that_serves_code_and_files_and_nothing_else() {
+        let Some(python) = kinds().into_iter().find(|kind| kind.prefix == "PYTHON") else { return };
+        assert!(python.serves(&order(&["python3", "-c", "pass"])));
+        assert!(python.serves(&order(&["python3", "/code/main.py", "-v"])));
+        for other in [&["python3"][..], &["python3", "-c"], &["python3", "-m", "this"], &["bash", "-c", "true"]] {
+            assert!(!python.serves(&order(other)), "{other:?}");
+        }
+        let mut seeded = order(&["python3", "-c", "pass"]);
+        seeded.environment.push(("PYTHONHASHSEED".into(), "0".into()));
+        assert!(!python.serves(&seeded));
+    }
+}

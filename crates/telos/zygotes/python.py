@@ -1,0 +1,199 @@
+# The zygote of Python: an interpreter that has started and loaded its modules, and forks for each run. It is started by
+# telos in namespaces that were prepared for runs, with the modules to load as its arguments, and hears of each run on
+# descriptor 3. Nothing that it is told runs in it, only in its children.
+#
+# A message has lines: `argv`, `env` and `cwd` with their bytes in hexadecimal, words ending with a zero; then one line for each
+# system call by which the child gives up what it does not need. With it come descriptors: standard input, output and error,
+# the socket to report to, landlock's rules, and the namespaces of the run, the one of processes first.
+#
+# The child's answer is eight bytes, as crates/sandbox/src/process/report.rs has them; the zygote tells how the child ended.
+import array
+import ctypes
+import gc
+import importlib
+import os
+import socket
+import struct
+import sys
+
+SETNS, CLOSE_RANGE = {"x86_64": (308, 436), "aarch64": (268, 436)}[os.uname().machine]
+# Numbers of steps and kinds of messages.
+SEALED, FAILED, STARTED, ENDED = 22, 0, 1, 2
+libc = ctypes.CDLL(None, use_errno=True)
+syscall = libc.syscall
+syscall.restype = ctypes.c_long
+
+
+def call(number, *arguments):
+    if syscall(ctypes.c_long(number), *arguments) == -1:
+        raise OSError(ctypes.get_errno(), "system call %d" % number)
+
+
+def say(report, kind, step, value):
+    report.send(struct.pack("<BBHi", kind, step, 0, value))
+
+
+def argument(text, rules, kept):
+    if text[0] == "r":
+        return ctypes.c_long(rules)
+    if text[0] not in "bf":
+        return ctypes.c_ulong(int(text))
+    content = bytes.fromhex(text[1:])
+    buffer = ctypes.create_string_buffer(content, len(content))
+    kept.append(buffer)
+    if text[0] == "f":
+        pointed = struct.pack("HxxxxxxQ", len(content) // 8, ctypes.addressof(buffer))
+        buffer = ctypes.create_string_buffer(pointed, len(pointed))
+        kept.append(buffer)
+    return ctypes.c_void_p(ctypes.addressof(buffer))
+
+
+def seal(lines, rules):
+    kept = []
+    calls = []
+    for line in lines:
+        number, *rest = line.split(" ")
+        calls.append((int(number), [argument(text, rules, kept) for text in rest]))
+    # Nothing but these calls happens between the first and the last of them.
+    for number, arguments in calls:
+        call(number, *arguments)
+
+
+def words(text):
+    return [os.fsdecode(word) for word in bytes.fromhex(text).split(b"\0")[:-1]]
+
+
+def enter(told, lines, descriptors):
+    """All that turns a copy of the zygote into a run."""
+    stdin, stdout, stderr, report, rules, _, *namespaces = descriptors
+    for namespace in namespaces:
+        call(SETNS, ctypes.c_long(namespace), ctypes.c_long(0))
+    os.setsid()
+    os.umask(0o022)
+    for place, descriptor in enumerate((stdin, stdout, stderr)):
+        os.dup2(descriptor, place)
+    # The rules and the report are the last that are needed.
+    os.dup2(rules, 3, inheritable=False)
+    os.dup2(report, 4, inheritable=False)
+    call(CLOSE_RANGE, ctypes.c_long(5), ctypes.c_long(0x7FFFFFFF), ctypes.c_long(0))
+    os.chdir(words(told["cwd"])[0])
+    seal(lines, 3)
+    os.close(3)
+    return socket.socket(fileno=4)
+
+
+def main_module(name):
+    module = type(sys)("__main__")
+    module.__dict__.update(__builtins__=__builtins__, __file__=name)
+    if name is None:
+        del module.__file__
+    sys.modules["__main__"] = module
+    return module.__dict__
+
+
+def perform(argv):
+    """As `python3 -c CODE …` or `python3 FILE …` does; its exit code."""
+    try:
+        if argv[1] == "-c":
+            sys.argv, sys.path[0:1], name = ["-c"] + argv[3:], [""], "<string>"
+            code, scope = argv[2], main_module(None)
+        else:
+            sys.argv, name = argv[1:], argv[1]
+            sys.path[0:1] = [os.path.dirname(name)]
+            with open(name, "rb") as file:
+                code = file.read()
+            scope = main_module(name)
+        exec(compile(code, name, "exec", dont_inherit=True), scope)
+        return 0
+    except SystemExit as end:
+        if end.code is None or isinstance(end.code, int):
+            return (end.code or 0) & 0xFF
+        print(end.code, file=sys.stderr)
+        return 1
+    except BaseException as error:
+        # Frames of ours are none of the program's business.
+        trace = error.__traceback__.tb_next
+        sys.excepthook(type(error), error.with_traceback(trace), trace)
+        return 1
+
+
+def finish(code):
+    """What an interpreter does at its end."""
+    import atexit
+    import threading
+
+    try:
+        threading._shutdown()
+        atexit._run_exitfuncs()
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except Exception:
+                code = code or 120
+        os._exit(code)
+
+
+def run(told, lines, descriptors):
+    report = socket.socket(fileno=os.dup(descriptors[3]))
+    try:
+        report = enter(told, lines, descriptors)
+    except OSError as error:
+        say(report, FAILED, SEALED, error.errno or 5)
+        os._exit(127)
+    say(report, STARTED, 0, 0)
+    report.close()
+    os.environ.clear()
+    for variable in words(told["env"]):
+        name, _, value = variable.partition("=")
+        os.environ[name] = value
+    argv = words(told["argv"])
+    sys.dont_write_bytecode = bool(os.environ.get("PYTHONDONTWRITEBYTECODE"))
+    if hasattr(sys, "orig_argv"):
+        sys.orig_argv[:] = argv
+    if "random" in sys.modules:
+        sys.modules["random"].seed()
+    gc.unfreeze()
+    finish(perform(argv))
+
+
+def serve(line):
+    size = array.array("i").itemsize
+    while True:
+        text, control, _, _ = line.recvmsg(1 << 20, socket.CMSG_SPACE(16 * size))
+        if not text:
+            return
+        descriptors = array.array("i")
+        for _, _, content in control:
+            descriptors.frombytes(content[: len(content) - len(content) % size])
+        lines = text.decode().split("\n")
+        told = dict(each.split(" ", 1) for each in lines[:3])
+        call(SETNS, ctypes.c_long(descriptors[5]), ctypes.c_long(0x20000000))
+        pid = os.fork()
+        if pid == 0:
+            line.close()
+            run(told, lines[3:], list(descriptors))
+        report = socket.socket(fileno=descriptors.pop(3))
+        for descriptor in descriptors:
+            os.close(descriptor)
+        _, status = os.waitpid(pid, 0)
+        try:
+            say(report, ENDED, 0, status)
+        except OSError:
+            pass
+        report.close()
+
+
+def main():
+    for name in sys.argv[1:]:
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            pass
+    # Copies share what is never looked at again.
+    gc.collect()
+    gc.freeze()
+    serve(socket.socket(fileno=3))
+
+
+main()
