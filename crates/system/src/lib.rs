@@ -28,9 +28,9 @@ pub mod mount;
 pub mod notify;
 pub mod output;
 pub mod program;
-pub mod sealing;
 #[cfg(feature = "raw")]
 pub mod raw;
+pub mod sealing;
 pub mod seccomp;
 
 pub use error::SystemError;

@@ -19,6 +19,8 @@ import sys
 SETNS, CLOSE_RANGE = {"x86_64": (308, 436), "aarch64": (268, 436)}[os.uname().machine]
 # Numbers of steps and kinds of messages.
 SEALED, FAILED, STARTED, ENDED = 22, 0, 1, 2
+# Where the child puts what it needs last, above all else that it has.
+RULES, REPORT = 200, 201
 libc = ctypes.CDLL(None, use_errno=True)
 syscall = libc.syscall
 syscall.restype = ctypes.c_long
@@ -65,7 +67,7 @@ def words(text):
 
 def enter(told, lines, descriptors):
     """All that turns a copy of the zygote into a run."""
-    stdin, stdout, stderr, report, rules, _, *namespaces = descriptors
+    stdin, stdout, stderr, _, rules, _, *namespaces = descriptors
     for namespace in namespaces:
         call(SETNS, ctypes.c_long(namespace), ctypes.c_long(0))
     os.setsid()
@@ -73,13 +75,12 @@ def enter(told, lines, descriptors):
     for place, descriptor in enumerate((stdin, stdout, stderr)):
         os.dup2(descriptor, place)
     # The rules and the report are the last that are needed.
-    os.dup2(rules, 3, inheritable=False)
-    os.dup2(report, 4, inheritable=False)
-    call(CLOSE_RANGE, ctypes.c_long(5), ctypes.c_long(0x7FFFFFFF), ctypes.c_long(0))
+    os.dup2(rules, RULES, inheritable=False)
+    call(CLOSE_RANGE, ctypes.c_long(3), ctypes.c_long(RULES - 1), ctypes.c_long(0))
+    call(CLOSE_RANGE, ctypes.c_long(REPORT + 1), ctypes.c_long(0x7FFFFFFF), ctypes.c_long(0))
     os.chdir(words(told["cwd"])[0])
-    seal(lines, 3)
-    os.close(3)
-    return socket.socket(fileno=4)
+    seal(lines, RULES)
+    os.close(RULES)
 
 
 def main_module(name):
@@ -135,9 +136,10 @@ def finish(code):
 
 
 def run(told, lines, descriptors):
-    report = socket.socket(fileno=os.dup(descriptors[3]))
+    os.dup2(descriptors[3], REPORT, inheritable=False)
+    report = socket.socket(fileno=REPORT)
     try:
-        report = enter(told, lines, descriptors)
+        enter(told, lines, descriptors)
     except OSError as error:
         say(report, FAILED, SEALED, error.errno or 5)
         os._exit(127)

@@ -7,7 +7,8 @@ use crate::error::KeeperError;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::net::{
-    AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recv, sendmsg, socketpair,
+    AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recv,
+    sendmsg, socketpair,
 };
 use rustix::process::{Signal, set_parent_process_death_signal};
 use std::io::IoSlice;
@@ -78,7 +79,8 @@ impl<W: Warding> Workers<W> {
                 gone.push(worker.dismiss());
             }
         }
-        self.leaving.retain(|child| is_ready.next() != Some(true) || !matches!(clone::wait(child.pid, false), Ok(Some(_))));
+        self.leaving
+            .retain(|child| is_ready.next() != Some(true) || !matches!(clone::wait(child.pid, false), Ok(Some(_))));
         self.leaving.extend(gone);
     }
 

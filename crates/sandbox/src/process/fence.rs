@@ -31,7 +31,9 @@ pub fn left(skeleton: &Skeleton, grants: &[(usize, Granted)], files: &[Written<'
     let mut left = vec![at_root(c"", Rights::List), at_root(c"etc", Rights::Read), at_root(c"proc", Rights::Use)];
     // A rule holds for all below it, whatever is mounted there.
     let is_alone = |shown: &&Shown| !shown.inside.to_bytes().starts_with(b"etc/");
-    left.extend(skeleton.shown.iter().filter(is_alone).map(|shown| at_root(&shown.inside, of_kind(shown.is_directory))));
+    left.extend(
+        skeleton.shown.iter().filter(is_alone).map(|shown| at_root(&shown.inside, of_kind(shown.is_directory))),
+    );
     left.extend(skeleton.devices.iter().map(|device| at_root(&device.inside, Rights::UseFile)));
     left.extend(skeleton.writable.iter().map(|path| at_root(path, Rights::All)));
     left.extend(grants.iter().map(|(_, granted)| {

@@ -46,9 +46,9 @@ use crate::wall::{Strength, Wall};
 
 pub(crate) use cell::Cell;
 pub(crate) use start::{Purpose, begin_hosted, begin_in};
+pub use view::{HOME, HOST_NAME, PATH, USER};
 pub(crate) use zygote::Zygote;
 pub use zygote::ZygoteKind;
-pub use view::{HOME, HOST_NAME, PATH, USER};
 
 /// The backend. It holds nothing: any number of runs can be started from any thread.
 #[derive(Default)]

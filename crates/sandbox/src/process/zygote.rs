@@ -63,8 +63,7 @@ pub const HANDED_TO_ZYGOTE: usize = 1 + NAMESPACES.len();
 /// Longer messages do not fit through the socket for sure.
 const TOLD_BYTES: usize = 100 << 10;
 /// What it needs to enter namespaces and to give up capabilities.
-const NEEDED: CapabilitySet =
-    CapabilitySet::SYS_ADMIN.union(CapabilitySet::SYS_CHROOT).union(CapabilitySet::SETPCAP);
+const NEEDED: CapabilitySet = CapabilitySet::SYS_ADMIN.union(CapabilitySet::SYS_CHROOT).union(CapabilitySet::SETPCAP);
 /// Where it finds the socket.
 const SOCKET: i32 = 3;
 
@@ -75,7 +74,8 @@ impl Zygote {
         let (socket, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
             .map_err(SandboxError::system("make a socket; the limit of open files may be too low"))?;
         let arguments = Words::new(std::iter::once(&kind.program).chain(&kind.arguments).cloned().collect());
-        let environment = Words::new(vec![c"LANG=C.UTF-8".into(), c"HOME=/home/user".into(), c"PATH=/usr/bin:/bin".into()]);
+        let environment =
+            Words::new(vec![c"LANG=C.UTF-8".into(), c"HOME=/home/user".into(), c"PATH=/usr/bin:/bin".into()]);
         let mut body = || match make_ready(&theirs) {
             Ok(()) => {
                 program::execute(&kind.program, &arguments, &environment);
@@ -83,8 +83,13 @@ impl Zygote {
             }
             Err(_) => 126,
         };
-        let child = clone::clone_inside(&|| cell.enter_as_it_is(), 0, cgroup.as_ref().and_then(Cgroup::to_be_made_in), &mut body)
-            .map_err(SandboxError::system("start a zygote"))?;
+        let child = clone::clone_inside(
+            &|| cell.enter_as_it_is(),
+            0,
+            cgroup.as_ref().and_then(Cgroup::to_be_made_in),
+            &mut body,
+        )
+        .map_err(SandboxError::system("start a zygote"))?;
         Ok(Zygote { cell, child, socket })
     }
 
@@ -166,7 +171,8 @@ fn make_ready(socket: &OwnedFd) -> rustix::io::Result<()> {
 /// All that the zygote's child is told.
 fn told(plan: &Plan<'_>) -> String {
     let mut text = String::new();
-    let words = |words: &[CString]| words.iter().flat_map(|word| word.as_bytes_with_nul().to_vec()).collect::<Vec<u8>>();
+    let words =
+        |words: &[CString]| words.iter().flat_map(|word| word.as_bytes_with_nul().to_vec()).collect::<Vec<u8>>();
     let directory = std::slice::from_ref(&plan.directory);
     for (name, bytes) in [
         ("argv", words(plan.arguments.as_slice())),
