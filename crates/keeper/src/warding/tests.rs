@@ -1,9 +1,11 @@
-//! The warden's side of the socket, with a stand-in for what runs programs.
+//! What is said over a run's socket, with a stand-in for what runs programs. Threads stand for the processes, which only a
+//! process with one thread can make: `telos` `up_runs` tests those.
 
 use super::*;
 use crate::protocol::{FRAME_BYTES_MAX, Inbox, Kind, Outbox, RunOrder, RunStream, RunUsage, RunVerdict, with_bytes};
 use rustix::event::{PollFd, PollFlags, poll};
 use std::os::unix::net::UnixStream;
+use std::thread::JoinHandle;
 
 /// Says what it was given, then floods if told to, and ends when it is to be stopped.
 struct Echo;
@@ -12,9 +14,6 @@ impl Warding for Echo {
     fn run(&self, ordered: Ordered<'_>, conversation: &Arc<Conversation>) -> RunEnd {
         conversation.output(RunStream::Output, ordered.bytes, None);
         let program = ordered.order.program.into_iter().next().unwrap().into_word();
-        if program == "panic" {
-            panic!("a run that panics");
-        }
         if program == "flood" {
             conversation.output(RunStream::Error, &vec![0; 64 << 20], None);
         }
@@ -26,13 +25,12 @@ impl Warding for Echo {
     }
 }
 
-fn give(workers: &mut Workers<Echo>, program: &str) -> UnixStream {
+fn give(program: &str) -> (UnixStream, JoinHandle<()>) {
     let (near, far) = UnixStream::pair().unwrap();
     let mut outbox = Outbox::default();
     outbox.push(Kind::Run, 7, &with_bytes(&RunOrder::new([program]), &[b"some bytes"]));
     outbox.drain(&near).unwrap();
-    workers.give(far.into(), None);
-    near
+    (near, std::thread::spawn(|| conversation::hold(&Echo, far, None)))
 }
 
 fn hear(socket: &UnixStream) -> Vec<Kind> {
@@ -51,32 +49,19 @@ fn hear(socket: &UnixStream) -> Vec<Kind> {
 
 #[test]
 fn a_run_says_what_it_has_to_and_then_how_it_ended() {
-    let mut workers = Workers::new(Echo);
-    assert_eq!(hear(&give(&mut workers, "echo")), [Kind::Output, Kind::Ended]);
-    workers.finish(Duration::from_secs(60));
+    assert_eq!(hear(&give("echo").0), [Kind::Output, Kind::Ended]);
 }
 
 #[test]
 fn a_run_is_stopped_when_its_socket_is_half_closed_and_says_so() {
-    let mut workers = Workers::new(Echo);
-    let socket = give(&mut workers, "wait");
+    let (socket, _) = give("wait");
     socket.shutdown(std::net::Shutdown::Write).unwrap();
     assert_eq!(hear(&socket).last(), Some(&Kind::Ended));
 }
 
 #[test]
 fn a_flood_that_nobody_reads_ends_when_its_socket_is_closed() {
-    let mut workers = Workers::new(Echo);
-    drop(give(&mut workers, "flood"));
-    workers.finish(Duration::from_secs(60));
-    assert_eq!(hear(&give(&mut workers, "echo")).last(), Some(&Kind::Ended));
-}
-
-#[test]
-fn a_run_that_panics_takes_no_other_with_it() {
-    let mut workers = Workers::new(Echo);
-    let waiting = give(&mut workers, "wait");
-    assert_eq!(hear(&give(&mut workers, "panic")), [Kind::Output]);
-    waiting.shutdown(std::net::Shutdown::Write).unwrap();
-    assert_eq!(hear(&waiting).last(), Some(&Kind::Ended));
+    let (socket, run) = give("flood");
+    drop(socket);
+    run.join().unwrap();
 }

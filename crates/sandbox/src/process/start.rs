@@ -86,15 +86,13 @@ fn begin_with(
             }
         }
     };
-    let all = survey::NAMESPACES.iter().fold(0, |all, (_, flag, _)| all | flag);
-    let (child, mut lacks) = match make(all, &plan) {
+    let (child, mut lacks) = match make(all_namespaces(), &plan) {
         Ok(child) => (child, Vec::new()),
         Err(errno) if cell.is_some() => return Err(SandboxError::system("enter a cell")(errno)),
         Err(errno) => {
             let lacks = weaker(errno, order)?;
             plan.do_without(&lacks, order);
-            let missing = survey::NAMESPACES.iter().filter(|(wall, ..)| lacks.iter().any(|lack| lack.wall == *wall));
-            let left = missing.fold(all, |all, (_, flag, _)| all & !flag);
+            let left = all_namespaces() & !namespaces_of(&lacks);
             (make(left, &plan).map_err(SandboxError::system("make namespaces for the sandbox"))?, lacks)
         }
     };
@@ -110,14 +108,15 @@ fn begin_with(
     // If it is gone, its last message says why.
     let _ = rustix::net::send(&socket, b"g", SendFlags::NOSIGNAL);
     let (failed, mut handed_out) = await_start(&socket, order)?;
-    let mut init_socket = None;
-    let mut socket = socket;
-    if let Some(zygote) = zygote {
-        let for_zygote = handed_out.split_off(handed_out.len().saturating_sub(HANDED_TO_ZYGOTE));
-        let report = zygote.ask(&plan, &given, &for_zygote)?;
-        await_start(&report, order)?;
-        init_socket = Some(std::mem::replace(&mut socket, report));
-    }
+    let (socket, init_socket) = match zygote {
+        None => (socket, None),
+        Some(zygote) => {
+            let for_zygote = handed_out.split_off(handed_out.len().saturating_sub(HANDED_TO_ZYGOTE));
+            let report = zygote.ask(&plan, &given, &for_zygote)?;
+            await_start(&report, order)?;
+            (report, Some(socket))
+        }
+    };
     drop(given);
     lacks.extend(report::steps(failed).filter_map(|step| lack(step, None)));
     let mut handed_out = handed_out.into_iter();
@@ -140,6 +139,15 @@ fn begin_with(
         base,
         meter,
     })
+}
+
+fn all_namespaces() -> u64 {
+    survey::NAMESPACES.iter().fold(0, |all, (_, flag, _)| all | flag)
+}
+
+fn namespaces_of(lacks: &[Lack]) -> u64 {
+    let missing = survey::NAMESPACES.iter().filter(|(wall, ..)| lacks.iter().any(|lack| lack.wall == *wall));
+    missing.fold(0, |all, (_, flag, _)| all | flag)
 }
 
 /// Without a cgroup the process inside hands out what its use can be counted by.

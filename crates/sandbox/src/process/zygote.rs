@@ -141,6 +141,7 @@ impl ZygoteKind {
             && (is_code || is_file)
             && !changes_start
             && 2 * bytes < TOLD_BYTES
+            && order.view.grants.is_empty()
             && !order.allows_weaker
     }
 }
@@ -151,6 +152,8 @@ fn make_ready(socket: &OwnedFd) -> rustix::io::Result<()> {
     rustix::stdio::dup2_stdin(&nothing)?;
     rustix::stdio::dup2_stdout(&nothing)?;
     rustix::stdio::dup2_stderr(&nothing)?;
+    // Before its number belongs to another.
+    drop(nothing);
     system::descriptor::close_all_but(&[socket.as_raw_fd()])?;
     // The lowest that is free now, unless it is there already.
     if socket.as_raw_fd() == SOCKET {
