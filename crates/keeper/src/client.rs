@@ -1,5 +1,9 @@
 //! The Rust client: connects to the image of a directory, sends requests and waits for their answers.
 
+mod run;
+
+pub use run::RunEvent;
+
 use crate::error::KeeperError;
 use crate::protocol::{
     Answer, FRAME_BYTES_MAX, Frame, Hello, Inbox, Kind, Outbox, Refusal, Request, Status, VERSION, Welcome,
@@ -178,9 +182,6 @@ impl Client {
         }
     }
 }
-
-mod run;
-pub use run::RunEvent;
 
 fn decode<T: DeserializeOwned>(body: &[u8]) -> Result<T, KeeperError> {
     serde_json::from_slice(body).map_err(|error| KeeperError::Protocol(error.to_string()))
