@@ -1,8 +1,9 @@
 //! How much a run may use. Every limit has a default: nothing is unbounded unless somebody said so.
 
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Limits {
     /// From start to end; then the whole tree is killed.
     pub time: Option<Duration>,

@@ -114,62 +114,99 @@ fn clone3(flags: u64, pidfd: &mut RawFd, cgroup: Option<BorrowedFd<'_>>) -> Resu
     if answer < 0 { Err(last()) } else { Ok(answer as i32) }
 }
 
-/// Makes the calling process a member of the namespace that a descriptor is of.
-pub fn enter(namespace: BorrowedFd<'_>) -> Result<()> {
-    // SAFETY: takes numbers. Neither the file table nor memory is changed.
-    check(unsafe { libc::setns(namespace.as_raw_fd(), 0) }.into())
-}
-
-/// What a process in the middle needs, and what comes of it.
-struct Middle<'m> {
-    enter: &'m dyn Fn() -> Result<()>,
-    namespaces: u64,
-    cgroup: Option<BorrowedFd<'m>>,
-    body: &'m mut dyn FnMut() -> i32,
-    answer: Result<(i32, RawFd)>,
-}
-
-/// Bytes of its stack; the process that it makes goes on there.
-const MIDDLE_STACK: usize = 128 << 10;
-
-/// Starts a process as `clone_into` does, made by one that has run `enter` before and ends at once: for namespaces that this
-/// process must not enter itself. Neither may ask for memory, and `enter` must not panic.
-pub fn clone_inside(
-    enter: &dyn Fn() -> Result<()>,
-    namespaces: u64,
-    cgroup: Option<BorrowedFd<'_>>,
-    body: &mut dyn FnMut() -> i32,
-) -> Result<Child> {
-    let mut middle = Middle { enter, namespaces, cgroup, body, answer: Err(Errno::CHILD) };
-    let mut stack = [const { MaybeUninit::<u128>::uninit() }; MIDDLE_STACK / size_of::<u128>()];
-    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_FILES | libc::SIGCHLD;
-    // SAFETY: the stack is ours, aligned, and lives until the new process has ended, which this call waits for. It shares our
-    // memory and descriptors meanwhile, and touches only what it is given, which lives as long.
-    let pid = unsafe {
-        let top = stack.as_mut_ptr().add(stack.len());
-        libc::clone(go_between, top.cast(), flags, (&raw mut middle).cast())
-    };
-    check(pid.into())?;
-    wait(pid, true)?;
-    let (pid, pidfd) = middle.answer?;
-    // SAFETY: the kernel has just made the descriptor, in the table that was shared, and nobody else knows it.
-    let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
-    Ok(Child { pid, pidfd })
-}
-
-extern "C" fn go_between(middle: *mut libc::c_void) -> libc::c_int {
-    // SAFETY: it is what `clone_inside` gave, which waits for this process to end and does not look at it before.
-    let middle = unsafe { &mut *middle.cast::<Middle<'_>>() };
-    let mut pidfd: RawFd = -1;
-    let flags = middle.namespaces | (libc::CLONE_PIDFD | libc::CLONE_PARENT) as u64;
-    let answer = (middle.enter)().and_then(|()| clone3(flags, &mut pidfd, middle.cgroup));
-    if answer == Ok(0) {
+/// Starts a copy of this process in new namespaces that may ask for memory, also where there are several threads here: it is
+/// made by one that the C library has made, whose locks are in order, and which ends at once.
+pub fn fork_into(namespaces: u64, body: impl FnOnce() -> i32) -> Result<Child> {
+    let (mut reader, writer) = std::io::pipe().map_err(|_| last())?;
+    // SAFETY: the child goes on here with a copy of all, and leaves by `_exit`.
+    let middle = unsafe { libc::fork() };
+    check(middle.into())?;
+    if middle == 0 {
         let mut leave = Leave(PANICKED);
-        leave.0 = (middle.body)();
+        leave.0 = between(namespaces, &writer, body);
         drop(leave);
     }
-    middle.answer = answer.map(|pid| (pid, pidfd));
-    0
+    drop(writer);
+    let mut bytes = [0; size_of::<i32>()];
+    let read = std::io::Read::read_exact(&mut reader, &mut bytes);
+    wait(middle, true)?;
+    read.map_err(|_| Errno::AGAIN)?;
+    // It is our child, and its number stays its own until we have waited for it.
+    let number = rustix::process::Pid::from_raw(check_number(i32::from_ne_bytes(bytes))?).ok_or(Errno::CHILD)?;
+    let pidfd = rustix::process::pidfd_open(number, rustix::process::PidfdFlags::empty());
+    let pid = number.as_raw_nonzero().get();
+    if pidfd.is_err() {
+        let _ = rustix::process::kill_process(number, rustix::process::Signal::KILL);
+        let _ = wait(pid, true);
+    }
+    Ok(Child { pid, pidfd: pidfd? })
+}
+
+/// The one in the middle: tells the number of the process that it makes, or that of an error, below nought.
+fn between(namespaces: u64, writer: &std::io::PipeWriter, body: impl FnOnce() -> i32) -> i32 {
+    let mut writer = writer;
+    let mut pidfd: RawFd = -1;
+    let told = match clone3(namespaces | (libc::CLONE_PIDFD | libc::CLONE_PARENT) as u64, &mut pidfd, None) {
+        Ok(0) => return body(),
+        Ok(pid) => pid,
+        Err(errno) => -errno.raw_os_error(),
+    };
+    i32::from(std::io::Write::write_all(&mut writer, &told.to_ne_bytes()).is_err())
+}
+
+fn check_number(told: i32) -> Result<i32> {
+    if told < 0 { Err(Errno::from_raw_os_error(-told)) } else { Ok(told) }
+}
+
+/// What processes that share memory with their parent stand on, one at a time.
+pub struct Stack(Box<[MaybeUninit<u128>]>);
+
+impl Default for Stack {
+    fn default() -> Stack {
+        const BYTES: usize = 128 << 10;
+        Stack(Box::new_uninit_slice(BYTES / size_of::<u128>()))
+    }
+}
+
+/// Leaves if dropped: whoever shares memory with a process that goes on must not unwind.
+struct Bound;
+
+impl Drop for Bound {
+    fn drop(&mut self) {
+        std::process::abort();
+    }
+}
+
+/// Runs a process in new namespaces that shares our memory until it ends, and returns how that was. It must not ask for memory,
+/// nor panic. `meanwhile` is called once it has been made, and must touch nothing of it.
+pub fn run_sharing(
+    namespaces: u64,
+    stack: &mut Stack,
+    body: &mut (dyn FnMut() -> i32 + Send),
+    meanwhile: impl FnOnce(&Child),
+) -> Result<End> {
+    let mut body = body;
+    let mut pidfd: RawFd = -1;
+    let flags = namespaces as libc::c_int | libc::CLONE_VM | libc::CLONE_PIDFD | libc::SIGCHLD;
+    // SAFETY: the stack is ours, aligned, and lives until the new process has ended, which we wait for in any case; so does
+    // what it is given. It has the numbers of errors in common with us, but we only wait meanwhile.
+    let pid = unsafe {
+        let top = stack.0.as_mut_ptr().add(stack.0.len());
+        libc::clone(go_sharing, top.cast(), flags, (&raw mut body).cast(), &raw mut pidfd)
+    };
+    check(pid.into())?;
+    let bound = Bound;
+    // SAFETY: the kernel has just made the descriptor, and nobody else knows it.
+    meanwhile(&Child { pid, pidfd: unsafe { OwnedFd::from_raw_fd(pidfd) } });
+    let end = wait(pid, true);
+    std::mem::forget(bound);
+    end?.ok_or(Errno::CHILD)
+}
+
+extern "C" fn go_sharing(body: *mut libc::c_void) -> libc::c_int {
+    // SAFETY: it is what `run_sharing` gave, which waits for this process and does not look at it before.
+    let body = unsafe { &mut *body.cast::<&mut (dyn FnMut() -> i32 + Send)>() };
+    body()
 }
 
 /// Gives the calling process, or those that it starts (time), new namespaces.

@@ -11,6 +11,11 @@ pub struct Words {
     pointers: Vec<*const c_char>,
 }
 
+// SAFETY: the pointers lead to the words beside them, which nobody changes.
+unsafe impl Send for Words {}
+// SAFETY: as above.
+unsafe impl Sync for Words {}
+
 impl Words {
     pub fn new(words: Vec<CString>) -> Words {
         let end = std::iter::once(std::ptr::null());

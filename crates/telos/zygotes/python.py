@@ -2,9 +2,9 @@
 # telos in namespaces that were prepared for runs, with the modules to load as its arguments, and hears of each run on
 # descriptor 3. Nothing that it is told runs in it, only in its children.
 #
-# A message has lines: `argv`, `env` and `cwd` with their bytes in hexadecimal, words ending with a zero; then one line for each
-# system call by which the child gives up what it does not need. With it come descriptors: standard input, output and error,
-# the socket to report to, landlock's rules, and the namespaces of the run, the one of processes first.
+# A message has words that end with a zero: the numbers of arguments and variables, the directory, the arguments, the variables;
+# then one line for each system call by which the child gives up what it does not need. With it come descriptors: standard
+# input, output and error, the socket to report to, landlock's rules, and the namespaces of the run, the one of processes first.
 #
 # The child's answer is eight bytes, as crates/sandbox/src/process/report.rs has them; the zygote tells how the child ended.
 import array
@@ -27,7 +27,7 @@ syscall.restype = ctypes.c_long
 
 
 def call(number, *arguments):
-    if syscall(ctypes.c_long(number), *arguments) == -1:
+    if syscall(ctypes.c_long(number), *map(ctypes.c_long, arguments)) == -1:
         raise OSError(ctypes.get_errno(), "system call %d" % number)
 
 
@@ -35,9 +35,9 @@ def say(report, kind, step, value):
     report.send(struct.pack("<BBHi", kind, step, 0, value))
 
 
-def argument(text, rules, kept):
+def argument(text, kept):
     if text[0] == "r":
-        return ctypes.c_long(rules)
+        return ctypes.c_long(RULES)
     if text[0] not in "bf":
         return ctypes.c_ulong(int(text))
     content = bytes.fromhex(text[1:])
@@ -50,36 +50,41 @@ def argument(text, rules, kept):
     return ctypes.c_void_p(ctypes.addressof(buffer))
 
 
-def seal(lines, rules):
-    kept = []
-    calls = []
-    for line in lines:
-        number, *rest = line.split(" ")
-        calls.append((int(number), [argument(text, rules, kept) for text in rest]))
-    # Nothing but these calls happens between the first and the last of them.
-    for number, arguments in calls:
-        call(number, *arguments)
+# Calls as they are made, for each text that told them: most runs are told the same.
+known = {}
 
 
-def words(text):
-    return [os.fsdecode(word) for word in bytes.fromhex(text).split(b"\0")[:-1]]
+def sealing(text):
+    if text not in known:
+        if len(known) >= 16:
+            known.clear()
+        kept = []
+        calls = []
+        for line in text.decode().split("\n"):
+            number, *rest = line.split(" ")
+            calls.append([ctypes.c_long(int(number))] + [argument(each, kept) for each in rest])
+        known[text] = calls, kept
+    return known[text][0]
 
 
-def enter(told, lines, descriptors):
+def enter(directory, calls, descriptors):
     """All that turns a copy of the zygote into a run."""
     stdin, stdout, stderr, _, rules, _, *namespaces = descriptors
     for namespace in namespaces:
-        call(SETNS, ctypes.c_long(namespace), ctypes.c_long(0))
+        call(SETNS, namespace, 0)
     os.setsid()
     os.umask(0o022)
     for place, descriptor in enumerate((stdin, stdout, stderr)):
         os.dup2(descriptor, place)
     # The rules and the report are the last that are needed.
     os.dup2(rules, RULES, inheritable=False)
-    call(CLOSE_RANGE, ctypes.c_long(3), ctypes.c_long(RULES - 1), ctypes.c_long(0))
-    call(CLOSE_RANGE, ctypes.c_long(REPORT + 1), ctypes.c_long(0x7FFFFFFF), ctypes.c_long(0))
-    os.chdir(words(told["cwd"])[0])
-    seal(lines, RULES)
+    call(CLOSE_RANGE, 3, RULES - 1, 0)
+    call(CLOSE_RANGE, REPORT + 1, 0x7FFFFFFF, 0)
+    os.chdir(directory)
+    # Nothing but these calls happens between the first and the last of them.
+    for each in calls:
+        if syscall(*each) == -1:
+            raise OSError(ctypes.get_errno(), "sealing")
     os.close(RULES)
 
 
@@ -135,21 +140,21 @@ def finish(code):
         os._exit(code)
 
 
-def run(told, lines, descriptors):
+def run(words, environment, calls, descriptors):
     os.dup2(descriptors[3], REPORT, inheritable=False)
     report = socket.socket(fileno=REPORT)
     try:
-        enter(told, lines, descriptors)
+        enter(words[0], calls, descriptors)
     except OSError as error:
         say(report, FAILED, SEALED, error.errno or 5)
         os._exit(127)
     say(report, STARTED, 0, 0)
     report.close()
     os.environ.clear()
-    for variable in words(told["env"]):
-        name, _, value = variable.partition("=")
+    for variable in environment:
+        name, _, value = os.fsdecode(variable).partition("=")
         os.environ[name] = value
-    argv = words(told["argv"])
+    argv = [os.fsdecode(word) for word in words[1:]]
     sys.dont_write_bytecode = bool(os.environ.get("PYTHONDONTWRITEBYTECODE"))
     if hasattr(sys, "orig_argv"):
         sys.orig_argv[:] = argv
@@ -162,19 +167,22 @@ def run(told, lines, descriptors):
 def serve(line):
     size = array.array("i").itemsize
     while True:
-        text, control, _, _ = line.recvmsg(1 << 20, socket.CMSG_SPACE(16 * size))
+        text, control, _, _ = line.recvmsg(1 << 18, socket.CMSG_SPACE(16 * size))
         if not text:
-            return
+            os._exit(0)
         descriptors = array.array("i")
         for _, _, content in control:
             descriptors.frombytes(content[: len(content) - len(content) % size])
-        lines = text.decode().split("\n")
-        told = dict(each.split(" ", 1) for each in lines[:3])
-        call(SETNS, ctypes.c_long(descriptors[5]), ctypes.c_long(0x20000000))
+        counts, rest = text.split(b"\0", 1)
+        arguments, variables = map(int, counts.split())
+        *words, last = rest.split(b"\0", 1 + arguments + variables)
+        words, environment = words[: 1 + arguments], words[1 + arguments :]
+        calls = sealing(last)
+        call(SETNS, descriptors[5], 0x20000000)
         pid = os.fork()
         if pid == 0:
             line.close()
-            run(told, lines[3:], list(descriptors))
+            run(words, environment, calls, list(descriptors))
         report = socket.socket(fileno=descriptors.pop(3))
         for descriptor in descriptors:
             os.close(descriptor)

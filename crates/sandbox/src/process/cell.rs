@@ -1,102 +1,228 @@
-//! A cell: namespaces that were made before any run, with the files that all runs see. A run in it gets new process, mount,
-//! ipc and uts namespaces and clocks, and a file system in memory for all that it writes; the user and the network namespace
-//! are the cell's. One run at a time, and another only if the network is as it was when the cell was made.
+//! A cell: a process that has namespaces with the files that all runs see, and starts one run after another in them. A run
+//! gets new process, mount, ipc and uts namespaces and clocks, and a file system in memory for all that it writes; the user,
+//! cgroup and network namespaces are the cell's. Another run only follows if the network is as it was when the cell was made.
 //!
-//! A cell is nothing but descriptors: no process lives in it, and it is gone with whoever holds it.
+//! - here: the cell as the one outside has it; `serve`: its process; `told`: what both say to each other
+//!
+//! The process shares its memory with the first process of each run, which is ours, too, and with nothing foreign: so a run
+//! costs no copy of memory. It is in the runs' cgroup, and dies with whoever holds the cell.
 
+mod serve;
+mod told;
+
+use super::cgroup::Cgroup;
 use super::ids::Ids;
-use super::inside::new_clocks;
-use super::plan::Base;
+use super::plan::{Base, Plan, Setting};
+use super::source::{Origin, Source};
 use super::start::{self, Purpose};
-use super::view::WRITABLE;
-use crate::backend::Streams;
+use super::stream::Given;
+use super::supervise::Init;
+use super::view::{CODE_PLACE, WRITABLE};
 use crate::error::SandboxError;
+use crate::limits::Limits;
 use crate::order::{Access, Order};
+use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, socketpair};
+use rustix::process::{Signal, pidfd_send_signal};
+use std::ffi::CString;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use system::clone::{self, namespace};
-
-/// What every run in a cell has new.
-pub const FRESH: u64 = namespace::PID | namespace::MOUNT | namespace::IPC | namespace::UTS;
+use std::sync::Arc;
+use system::clone::{self, Child};
+pub use told::Line;
+use told::{Answer, Told};
 
 /// Counters that any use of the network moves: packets, and attempts that did not become packets. What `netstat` counts
 /// beyond them needs packets.
 const COUNTERS: [&str; 3] = ["dev", "snmp", "snmp6"];
 /// What is read at once; most are shorter.
 const PIECE_BYTES: usize = 8 << 10;
+/// If so much more is left in memory than at the beginning, no other run follows.
+const LEFT_BYTES: u64 = 16 << 20;
 
 pub struct Cell {
     pub ids: Ids,
     pub base: Base,
-    user: OwnedFd,
-    network: OwnedFd,
-    /// With the view, from which each run's is copied.
-    mounts: OwnedFd,
+    pub cgroup: Option<Arc<Cgroup>>,
+    limit_bytes: Option<u64>,
+    /// What is in memory while no run is here.
+    rest_bytes: u64,
+    line: Line,
     /// How many sockets there are.
-    sockets: File,
+    sockets: Arc<File>,
     /// Each as it was at the beginning.
     counters: Vec<(File, Vec<u8>)>,
+    process: Child,
 }
 
 impl Cell {
-    pub fn make() -> Result<Cell, SandboxError> {
+    pub fn make(limits: &Limits) -> Result<Cell, SandboxError> {
+        let (ids, base) = (Ids::of_run(), Base::of_host());
+        let cgroup = Cgroup::make(limits).map_err(SandboxError::system("make a cgroup"))?.map(Arc::new);
         let order = Order { program: vec!["none".into()], ..Order::default() };
-        let run = start::begin(&order, Streams::nowhere(), Purpose::Template)?;
-        let (ids, base) = (run.ids, run.base.clone());
-        let process = Path::new("/proc").join(run.init.pid.to_string());
-        let open = |name: &str| File::open(process.join(name)).map_err(SandboxError::system("look at a cell"));
-        let mut counters = Vec::new();
-        for name in COUNTERS {
-            // Without version 6 there is nothing to count.
-            let Ok(file) = open(&format!("net/{name}")) else { continue };
-            let text = read(&file).map_err(SandboxError::system("look at a cell"))?;
-            counters.push((file, text));
+        let setting =
+            Setting { purpose: Purpose::Cell, is_counted: cgroup.is_none(), cell: None, base: base.clone() };
+        let plan = Plan::new(&order, Vec::new(), setting)?;
+        let (line, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
+            .map_err(SandboxError::system("make a socket; the limit of open files may be too low"))?;
+        let process = clone::fork_into(start::all_namespaces(), || serve::live(&plan, base.clone(), &theirs))
+            .map_err(SandboxError::system("start the process of a cell"))?;
+        drop(theirs);
+        let mut cell = Cell::around(process, Line::new(line), (ids, base), cgroup)?;
+        cell.limit_bytes = limits.memory_bytes;
+        Ok(cell)
+    }
+
+    /// Lets the process go on in its namespaces, and looks at them.
+    fn around(
+        process: Child,
+        line: Line,
+        (ids, base): (Ids, Base),
+        cgroup: Option<Arc<Cgroup>>,
+    ) -> Result<Cell, SandboxError> {
+        let doomed = Doomed(Some(process));
+        let pid = doomed.0.as_ref().map_or(0, |process| process.pid);
+        ids.map(pid)?;
+        if let Some(cgroup) = &cgroup {
+            cgroup.take(pid).map_err(SandboxError::system("put a cell into its cgroup"))?;
         }
-        Ok(Cell {
-            ids,
-            base,
-            user: open("ns/user")?.into(),
-            network: open("ns/net")?.into(),
-            mounts: open("ns/mnt")?.into(),
-            sockets: open("net/sockstat")?,
-            counters,
-        })
+        let looked = |source| SandboxError::System { action: "look at a cell", source };
+        let directory = Path::new("/proc").join(pid.to_string()).join("net");
+        let open = |name: &str| File::open(directory.join(name));
+        let sockets = Arc::new(open("sockstat").map_err(looked)?);
+        // Without version 6 there is nothing to count.
+        let files: Vec<File> = COUNTERS.iter().filter_map(|name| open(name).ok()).collect();
+        let _ = rustix::net::send(line.socket(), b"g", SendFlags::NOSIGNAL);
+        start::await_start(line.socket(), &Order::default())?;
+        let counters = files.into_iter().map(|file| Ok((read(&file)?, file)).map(|(text, file)| (file, text)));
+        let counters = counters.collect::<io::Result<Vec<_>>>().map_err(looked)?;
+        let mut doomed = doomed;
+        let process = doomed.0.take().ok_or_else(|| looked(io::ErrorKind::NotFound.into()))?;
+        let mut cell =
+            Cell { ids, base, cgroup, limit_bytes: None, rest_bytes: 0, line, sockets, counters, process };
+        cell.rest();
+        Ok(cell)
     }
 
-    /// Makes the calling process a member, with clocks that begin anew. Without asking for memory.
-    pub fn enter(&self, time_offsets: &[u8]) -> rustix::io::Result<()> {
-        clone::enter(self.user.as_fd())?;
-        // While the host's /proc is still there.
-        new_clocks(time_offsets)?;
-        clone::enter(self.network.as_fd())?;
-        clone::enter(self.mounts.as_fd())
+    /// What is in memory now is its own.
+    fn rest(&mut self) {
+        self.rest_bytes = self.cgroup.as_ref().and_then(|cgroup| cgroup.bytes()).unwrap_or(0);
     }
 
-    /// The same with the host's clocks, for who lives longer than a run.
-    pub fn enter_as_it_is(&self) -> rustix::io::Result<()> {
-        [&self.user, &self.network, &self.mounts].into_iter().try_for_each(|namespace| clone::enter(namespace.as_fd()))
+    /// Holds runs to another limit of memory than the last.
+    pub fn limit(&mut self, limits: &Limits) -> Result<(), SandboxError> {
+        if let (Some(cgroup), true) = (&self.cgroup, self.limit_bytes != limits.memory_bytes) {
+            let bytes = limits.memory_bytes.unwrap_or(i64::MAX as u64);
+            cgroup.limit_memory(bytes).map_err(SandboxError::system("limit the memory of a cell"))?;
+            self.limit_bytes = limits.memory_bytes;
+        }
+        Ok(())
+    }
+
+    /// Starts a run; what comes of it is told over `socket`.
+    pub fn start(
+        &self,
+        order: &Order,
+        sources: Vec<Source>,
+        is_hosted: bool,
+        given: &Given,
+        socket: BorrowedFd<'_>,
+    ) -> Result<Init, SandboxError> {
+        let mounts: Vec<OwnedFd> = sources
+            .iter()
+            .filter_map(|source| match &source.from {
+                Origin::Mount(mount) => mount.try_clone().ok(),
+                Origin::Path(_) => None,
+            })
+            .collect();
+        let about = sources.iter().map(|source| source.about).collect();
+        let [input, output, error] = given.all();
+        let descriptors: Vec<BorrowedFd<'_>> =
+            [input, output, error, socket].into_iter().chain(mounts.iter().map(AsFd::as_fd)).collect();
+        let told = Told::Run { order: std::borrow::Cow::Borrowed(order), about, is_hosted };
+        match self.line.ask(&told, &descriptors)? {
+            (Answer::Made { pid }, Some(pidfd)) => {
+                Ok(Init { pid, pidfd: Arc::new(pidfd), is_gone: false, cell: Some((self.line.clone(), self.sockets.clone())) })
+            }
+            (Answer::Failed { errno }, _) => {
+                Err(SandboxError::system("start a run in a cell")(rustix::io::Errno::from_raw_os_error(errno)))
+            }
+            _ => Err(SandboxError::System { action: "start a run in a cell", source: io::ErrorKind::InvalidData.into() }),
+        }
+    }
+
+    /// Starts a program that stays, with a socket as its fourth descriptor.
+    pub fn house(&self, program: &CString, arguments: &[CString], socket: &OwnedFd) -> Result<OwnedFd, SandboxError> {
+        let told = Told::House { program: program.clone(), arguments: arguments.to_vec() };
+        match self.line.ask(&told, &[socket.as_fd()])? {
+            (Answer::Made { .. }, Some(pidfd)) => {
+                self.line.await_word()?;
+                Ok(pidfd)
+            }
+            (Answer::Failed { errno }, _) => {
+                Err(SandboxError::system("start a zygote")(rustix::io::Errno::from_raw_os_error(errno)))
+            }
+            _ => Err(SandboxError::System { action: "start a zygote", source: io::ErrorKind::InvalidData.into() }),
+        }
+    }
+
+    /// Once a zygote has loaded what it serves with, that is the cell's own.
+    pub fn settle(&mut self) {
+        self.rest();
     }
 
     /// Whether nothing is left of the runs that were in it, and nothing can be told of them. All of them have ended.
     pub fn is_pristine(&self) -> bool {
         let sockets = read(&self.sockets).unwrap_or_default();
+        let bytes = self.cgroup.as_ref().and_then(|cgroup| cgroup.bytes()).unwrap_or(0);
         has_no_sockets(&String::from_utf8_lossy(&sockets))
+            && bytes < self.rest_bytes + LEFT_BYTES
             && self.counters.iter().all(|(file, before)| read(file).is_ok_and(|now| now == *before))
     }
 }
 
-/// Whether all that an order gives lies where the run may write, so that nothing has to be made elsewhere.
+impl Drop for Cell {
+    fn drop(&mut self) {
+        end(&self.process);
+    }
+}
+
+/// A process that ends unless it is taken out in time.
+struct Doomed(Option<Child>);
+
+impl Drop for Doomed {
+    fn drop(&mut self) {
+        self.0.iter().for_each(end);
+    }
+}
+
+fn end(process: &Child) {
+    let _ = pidfd_send_signal(&process.pidfd, Signal::KILL);
+    let _ = clone::wait(process.pid, true);
+}
+
+/// Whether all that an order wants can be had in a cell: paths of the host cannot, nor the way out of a network that somebody
+/// had before.
+pub fn can_run(order: &Order, sources: &[Source]) -> bool {
+    order.network == crate::network::Network::None
+        && matches!(order.sockets, crate::network::sockets::Sockets::Alone)
+        && sources.iter().all(|source| matches!(source.from, Origin::Mount(_)))
+}
+
+/// Whether all that an order gives lies where the run may write or where code is, so that nothing has to be made elsewhere.
 pub fn shares_view(order: &Order) -> bool {
     let is_below = |path: &Path| {
         let below = |directory: &str| path.strip_prefix("/").is_ok_and(|path| path.starts_with(directory));
         WRITABLE.iter().any(|directory| below(directory))
     };
-    let is_code = |path: &Path| path.parent() == Some(Path::new("/code"));
     order.view.grants.iter().all(|grant| grant.access == Access::Read && is_below(&grant.inside))
         && order.view.files.iter().all(|file| is_below(&file.inside) || is_code(&file.inside))
+}
+
+pub fn is_code(path: &Path) -> bool {
+    path.parent() == Some(Path::new(CODE_PLACE))
 }
 
 /// Those in use, of all families, and those of connections that are remembered after their end.
@@ -140,7 +266,7 @@ mod tests {
             order
         };
         assert!(shares_view(&Order::default()) && shares_view(&order("/tmp/a/b")));
-        assert!(shares_view(&order("/home/user/x")));
-        assert!(!shares_view(&order("/data/x")) && !shares_view(&order("/tmpx")));
+        assert!(shares_view(&order("/home/user/x")) && shares_view(&order("/code/main.py")));
+        assert!(!shares_view(&order("/data/x")) && !shares_view(&order("/tmpx")) && !shares_view(&order("/code/a/b")));
     }
 }

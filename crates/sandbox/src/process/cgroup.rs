@@ -3,14 +3,11 @@
 //! Each run has its own, below one that this process may write to. It is removed with the run; what a supervisor that was
 //! killed could not remove, the next one does.
 
-mod home;
-
 use crate::limits::Limits;
-use home::{Before, Home};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -129,17 +126,34 @@ fn is_ours(directory: &Path) -> bool {
     may(directory) && may(&directory.join("cgroup.procs"))
 }
 
-/// The cgroup of one run. Goes when it is dropped, so the run must have ended before.
+/// A cgroup, of one run or of a cell. Goes when it is dropped, so all that ran in it must have ended before.
 pub struct Cgroup {
     memory: PathBuf,
     time: Option<PathBuf>,
     is_second: bool,
     /// For processes to be made in it.
     opened: Option<File>,
-    /// What earlier runs in it used.
-    before: Before,
-    /// It is used again.
-    home: Option<Home>,
+    figures: Figures,
+}
+
+/// What it tells, each opened when it is first asked for.
+#[derive(Default)]
+struct Figures {
+    user: OnceLock<Option<File>>,
+    system: OnceLock<Option<File>>,
+    peak: OnceLock<Option<File>>,
+    kills: OnceLock<Option<File>>,
+    usage: OnceLock<Option<File>>,
+}
+
+/// What was used before a run began, in a cgroup that serves several.
+#[derive(Default, Clone, Copy)]
+pub struct Before {
+    user: Duration,
+    system: Duration,
+    kills: u64,
+    /// The most memory that it had is that of earlier runs, perhaps.
+    hides_peak: bool,
 }
 
 impl Cgroup {
@@ -156,7 +170,7 @@ impl Cgroup {
             Layout::Nothing { .. } => return Ok(None),
         };
         fs::create_dir(&memory)?;
-        let mut cgroup = Cgroup { memory, time: None, is_second, opened: None, before: Before::default(), home: None };
+        let mut cgroup = Cgroup { memory, time: None, is_second, opened: None, figures: Figures::default() };
         if let Some(time) = time {
             fs::create_dir(&time)?;
             cgroup.time = Some(time);
@@ -165,26 +179,25 @@ impl Cgroup {
             cgroup.limit_memory(bytes)?;
         }
         if is_second {
+            // All of it ends, not only its largest process.
+            set(&cgroup.memory.join("memory.oom.group"), 1)?;
             cgroup.opened = Some(File::open(&cgroup.memory)?);
         }
         Ok(Some(cgroup))
     }
 
-    fn limit_memory(&self, bytes: u64) -> io::Result<()> {
-        let (limit, swap) = match self.is_second {
-            true => ("memory.max", ("memory.swap.max", 0)),
-            false => ("memory.limit_in_bytes", ("memory.memsw.limit_in_bytes", bytes)),
-        };
-        set(&self.memory.join(limit), bytes)?;
+    pub fn limit_memory(&self, bytes: u64) -> io::Result<()> {
         if self.is_second {
-            // All of it ends, not only its largest process.
-            set(&self.memory.join("memory.oom.group"), 1)?;
+            set(&self.memory.join("memory.max"), bytes)?;
+            return if_there(set(&self.memory.join("memory.swap.max"), 0));
         }
-        // Not there on a host without swap.
-        match set(&self.memory.join(swap.0), swap.1) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
+        let (limit, whole) = (self.memory.join("memory.limit_in_bytes"), self.memory.join("memory.memsw.limit_in_bytes"));
+        // The first is never above the second.
+        if set(&limit, bytes).is_err() {
+            if_there(set(&whole, bytes))?;
+            set(&limit, bytes)?;
         }
+        if_there(set(&whole, bytes))
     }
 
     /// What a new process can be made in, if this host can do that.
@@ -192,59 +205,76 @@ impl Cgroup {
         self.opened.as_ref().map(AsFd::as_fd)
     }
 
-    /// Takes a process in that could not be made here.
+    /// Takes a process in that was not made here.
     pub fn take(&self, pid: i32) -> io::Result<()> {
-        if self.is_second || self.home.is_some() {
-            return Ok(());
-        }
         for directory in [Some(&self.memory), self.time.as_ref()].into_iter().flatten() {
             set(&directory.join("cgroup.procs"), pid as u64)?;
         }
         Ok(())
     }
 
-    /// The processor time of all that ever was in it, if it is counted.
-    pub fn time(&self) -> Option<Duration> {
-        let (user, system) = self.times()?;
-        Some(user + system)
+    /// Begins to count for another run.
+    pub fn count_anew(&self) -> Before {
+        let (user, system) = self.times(Before::default()).unwrap_or_default();
+        // What was reset is told by the same descriptor.
+        let hides_peak = !self.peak().is_some_and(|mut file| file.write_all(b"0").is_ok());
+        Before { user, system, kills: self.kills(), hides_peak }
     }
 
-    /// That of programs, and that of the kernel for them.
-    pub fn times(&self) -> Option<(Duration, Duration)> {
-        if self.is_second {
-            let text = fs::read_to_string(self.memory.join("cpu.stat")).ok()?;
+    /// Processor time of programs since, and that of the kernel for them, if it is counted.
+    pub fn times(&self, before: Before) -> Option<(Duration, Duration)> {
+        let (user, system) = if self.is_second {
+            let text = text(self.figures.user.get_or_init(|| File::open(self.memory.join("cpu.stat")).ok()))?;
             let time = |name| word(&text, name).map(Duration::from_micros);
-            return time("user_usec").zip(time("system_usec"));
-        }
-        let directory = self.time.as_ref()?;
-        let time = |name| number(&directory.join(name)).map(Duration::from_nanos);
-        let since = |time: Duration, before| time.saturating_sub(before);
-        let (user, system) = time("cpuacct.usage_user").zip(time("cpuacct.usage_sys"))?;
-        Some((since(user, self.before.user), since(system, self.before.system)))
+            time("user_usec").zip(time("system_usec"))?
+        } else {
+            let directory = self.time.as_ref()?;
+            let open = |name| File::open(directory.join(name)).ok();
+            let time = |file| number(file).map(Duration::from_nanos);
+            let user = time(self.figures.user.get_or_init(|| open("cpuacct.usage_user")));
+            user.zip(time(self.figures.system.get_or_init(|| open("cpuacct.usage_sys"))))?
+        };
+        Some((user.saturating_sub(before.user), system.saturating_sub(before.system)))
     }
 
     /// The most memory that it had at once.
-    pub fn peak_bytes(&self) -> Option<u64> {
+    pub fn peak_bytes(&self, before: Before) -> Option<u64> {
+        let peak = self.peak().filter(|_| !before.hides_peak)?;
+        text_of(peak)?.trim().parse().ok()
+    }
+
+    fn peak(&self) -> Option<&File> {
         let name = if self.is_second { "memory.peak" } else { "memory.max_usage_in_bytes" };
-        number(&self.memory.join(name))
+        let open = || {
+            let path = self.memory.join(name);
+            // It can be reset on newer kernels only.
+            let both = File::options().read(true).write(true).open(&path);
+            both.or_else(|_| File::open(path)).ok()
+        };
+        self.figures.peak.get_or_init(open).as_ref()
+    }
+
+    /// What is in it now.
+    pub fn bytes(&self) -> Option<u64> {
+        let name = if self.is_second { "memory.current" } else { "memory.usage_in_bytes" };
+        number(self.figures.usage.get_or_init(|| File::open(self.memory.join(name)).ok()))
     }
 
     /// Whether the kernel ended something in it for want of memory.
-    pub fn ran_out_of_memory(&self) -> bool {
-        self.kills() > self.before.kills
+    pub fn ran_out_of_memory(&self, before: Before) -> bool {
+        self.kills() > before.kills
     }
 
     fn kills(&self) -> u64 {
-        home::kills(&self.memory, if self.is_second { "memory.events" } else { "memory.oom_control" })
+        let name = if self.is_second { "memory.events" } else { "memory.oom_control" };
+        let text = text(self.figures.kills.get_or_init(|| File::open(self.memory.join(name)).ok()));
+        text.and_then(|text| word(&text, "oom_kill")).unwrap_or(0)
     }
 }
 
 impl Drop for Cgroup {
     fn drop(&mut self) {
         self.opened = None;
-        if let Some(home) = self.home.take() {
-            return home.keep();
-        }
         for directory in [Some(&self.memory), self.time.as_ref()].into_iter().flatten() {
             // What cannot be removed now is swept by the next process.
             let _ = fs::remove_dir(directory);
@@ -252,12 +282,31 @@ impl Drop for Cgroup {
     }
 }
 
-fn set(path: &Path, value: u64) -> io::Result<()> {
-    fs::OpenOptions::new().write(true).open(path)?.write_all(value.to_string().as_bytes())
+/// Not there on a host without swap.
+fn if_there(answer: io::Result<()>) -> io::Result<()> {
+    match answer {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        answer => answer,
+    }
 }
 
-fn number(path: &Path) -> Option<u64> {
-    fs::read_to_string(path).ok()?.trim().parse().ok()
+fn text(file: &Option<File>) -> Option<String> {
+    text_of(file.as_ref()?)
+}
+
+fn text_of(file: &File) -> Option<String> {
+    const BYTES: usize = 4096;
+    let mut bytes = [0; BYTES];
+    let count = file.read_at(&mut bytes, 0).ok()?;
+    String::from_utf8(bytes.get(..count)?.to_vec()).ok()
+}
+
+fn number(file: &Option<File>) -> Option<u64> {
+    text(file)?.trim().parse().ok()
+}
+
+fn set(path: &Path, value: u64) -> io::Result<()> {
+    fs::OpenOptions::new().write(true).open(path)?.write_all(value.to_string().as_bytes())
 }
 
 /// The number behind a word, in a text with one such pair a line.

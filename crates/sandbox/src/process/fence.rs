@@ -2,7 +2,7 @@
 //! where programs are, and nothing else but looking at directories.
 
 use super::source::{Granted, Written};
-use super::view::{Shown, Skeleton};
+use super::view::{OWN_MACHINE_ID, Shown, Skeleton};
 use crate::order::Access;
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use std::ffi::{CStr, CString};
@@ -42,6 +42,11 @@ pub fn left(skeleton: &Skeleton, grants: &[(usize, Granted)], files: &[Written<'
     }));
     left.extend(files.iter().map(|file| at_root(&file.place.path, Rights::ReadFile)));
     left
+}
+
+/// The machine's id, where it is not in /etc but a link leads there.
+pub fn own_identity() -> Left {
+    at_root(OWN_MACHINE_ID, Rights::ReadFile)
 }
 
 fn at_root(path: &CStr, rights: Rights) -> Left {

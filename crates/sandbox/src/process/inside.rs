@@ -37,7 +37,7 @@ pub struct Handed<'a> {
     pub streams: [BorrowedFd<'a>; 3],
 }
 
-/// All of the process's life, to its exit code, which nobody looks at.
+/// All of the process's life, to its exit code, which nobody looks at; that of a cell goes on.
 pub fn live(handed: &Handed<'_>) -> i32 {
     let mut inside = Inside {
         plan: handed.plan,
@@ -95,26 +95,26 @@ impl Inside<'_> {
     /// Namespaces and files. What needs no user comes before the user is there, while the one outside sees to that.
     fn prepare(&mut self, handed: &Handed<'_>) -> Result<(), Failure> {
         at(Step::Descriptors, 0, take(handed))?;
-        if !self.plan.is_in_cell {
-            self.wall(Step::Time, new_clocks(&self.plan.time_offsets))?;
-            self.wall(Step::Loopback, system::loopback::raise())?;
+        if self.plan.is_in_cell {
+            return if self.plan.shares_view { world::furnish(self) } else { world::build(self) };
         }
+        if self.plan.purpose != Purpose::Cell {
+            self.wall(Step::Time, renew_clocks(&self.plan.time_offsets))?;
+        }
+        self.wall(Step::Loopback, system::loopback::raise())?;
         self.wall(Step::HostName, rustix::system::sethostname(HOST_NAME.as_bytes()))?;
         self.plan.wires.as_ref().map_or(Ok(()), Wires::lay)?;
         at(Step::Go, 0, self.await_go())?;
         at(Step::Ids, 0, become_user())?;
         self.wall(Step::Cgroup, clone::unshare(namespace::CGROUP))?;
         lower_numbers();
-        if self.plan.shares_view { world::furnish(self) } else { world::build(self) }
+        world::build(self)
     }
 
     /// From here on nothing is trusted.
     fn run(&mut self) -> Result<(), Failure> {
-        if self.plan.purpose == Purpose::Template {
-            at(Step::Fork, 0, self.tell_started())?;
-            // Until the one outside has what it wants of this process.
-            let _ = self.await_go();
-            return Ok(());
+        if self.plan.purpose == Purpose::Cell {
+            return at(Step::Fork, 0, self.tell_started());
         }
         seal::close(self)?;
         if self.plan.purpose == Purpose::Hosted {
@@ -214,10 +214,18 @@ fn take(handed: &Handed<'_>) -> rustix::io::Result<()> {
 }
 
 /// For the program only: a process never changes its own clocks.
-pub fn new_clocks(offsets: &[u8]) -> rustix::io::Result<()> {
+fn renew_clocks(offsets: &[u8]) -> rustix::io::Result<()> {
+    set_clocks(&own_clocks()?, offsets)
+}
+
+/// What the clocks of the processes that this one starts are set by, for as long as it is open.
+pub fn own_clocks() -> rustix::io::Result<OwnedFd> {
+    rustix::fs::open(c"/proc/self/timens_offsets", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())
+}
+
+pub fn set_clocks(clocks: &OwnedFd, offsets: &[u8]) -> rustix::io::Result<()> {
     clone::unshare(namespace::TIME)?;
-    let file = rustix::fs::open(c"/proc/self/timens_offsets", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
-    rustix::io::write(&file, offsets).map(drop)
+    rustix::io::write(clocks, offsets).map(drop)
 }
 
 /// What the kernel counts for each user of the host is counted for the run by itself, and ends sooner; nor are there further

@@ -1,12 +1,14 @@
 //! What a run uses while it runs: told by its cgroup or, where there is none, counted in its own /proc.
 
-use super::cgroup::Cgroup;
+use super::cgroup::{Before, Cgroup};
 use crate::limits::Limits;
 use crate::outcome::Limit;
 use rustix::fs::{Dir, Mode, OFlags, fstatvfs, openat};
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
 use std::time::Duration;
 use system::clone::End;
 
@@ -21,7 +23,7 @@ const SOCKET_BYTES: u64 = 208 << 10;
 const SHORTEST: Duration = Duration::from_millis(5);
 
 pub enum Meter {
-    Cgroup(Cgroup),
+    Cgroup(Arc<Cgroup>, Before),
     Counted(Counted),
 }
 
@@ -96,7 +98,7 @@ impl Meter {
     fn every(&self, limits: &Limits) -> Option<Duration> {
         limits.memory_bytes?;
         match self {
-            Meter::Cgroup(_) => Some(SELDOM),
+            Meter::Cgroup(..) => Some(SELDOM),
             Meter::Counted(_) => Some(OFTEN),
         }
     }
@@ -104,7 +106,10 @@ impl Meter {
     /// Looks whether a limit is reached, and says when to look again.
     pub fn look(&mut self, limits: &Limits, sockets: u64) -> (Option<Limit>, Option<Duration>) {
         let (time, is_full) = match self {
-            Meter::Cgroup(cgroup) => (cgroup.time(), cgroup.ran_out_of_memory()),
+            Meter::Cgroup(cgroup, before) => {
+                let time = cgroup.times(*before).map(|(user, system)| user + system);
+                (time, cgroup.ran_out_of_memory(*before))
+            }
             Meter::Counted(counted) => {
                 let bytes = counted.look();
                 let is_full = bytes.zip(limits.memory_bytes).is_some_and(|(used, limit)| used > limit);
@@ -122,26 +127,33 @@ impl Meter {
     /// Of all that ran, also of what was ended; what the kernel told of the end is less.
     pub fn times(&self, end: &End) -> (Duration, Duration) {
         match self {
-            Meter::Cgroup(cgroup) => cgroup.times().unwrap_or((end.user, end.system)),
+            Meter::Cgroup(cgroup, before) => cgroup.times(*before).unwrap_or((end.user, end.system)),
             Meter::Counted(counted) => (end.user.max(counted.time.saturating_sub(end.system)), end.system),
         }
     }
 
     pub fn peak_bytes(&self) -> Option<u64> {
         match self {
-            Meter::Cgroup(cgroup) => cgroup.peak_bytes(),
+            Meter::Cgroup(cgroup, before) => cgroup.peak_bytes(*before),
             Meter::Counted(counted) => Some(counted.peak_bytes),
         }
     }
 
     pub fn ran_out_of_memory(&self) -> bool {
-        matches!(self, Meter::Cgroup(cgroup) if cgroup.ran_out_of_memory())
+        matches!(self, Meter::Cgroup(cgroup, before) if cgroup.ran_out_of_memory(*before))
     }
 }
 
 /// How many sockets there are in the network of a process.
 pub fn sockets_of(pid: i32) -> u64 {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/net/sockstat")).unwrap_or_default();
+    File::open(format!("/proc/{pid}/net/sockstat")).map_or(0, |file| sockets_in(&file))
+}
+
+/// The same, in the file that tells it.
+pub fn sockets_in(file: &File) -> u64 {
+    let mut bytes = [0; 512];
+    let length = file.read_at(&mut bytes, 0).unwrap_or(0);
+    let text = String::from_utf8_lossy(bytes.get(..length).unwrap_or_default());
     let count = text.strip_prefix("sockets: used ").and_then(|rest| rest.lines().next());
     count.and_then(|count| count.trim().parse().ok()).unwrap_or(0)
 }

@@ -10,7 +10,7 @@
 //! - `ids`: who a run is on the host
 //! - `stream`: the pipes between; `network`: the way out of its own network, if there is one
 //! - `start`: how a run begins; `supervise`: the one outside, to the last trace of it; `change` reads what it wrote
-//! - `cell`: namespaces prepared for runs to come, which `crate::warden` keeps
+//! - `cell`: a process with namespaces prepared for runs to come, which `crate::warden` keeps
 //! - `zygote`: interpreters that have started already
 //! - `cgroup`, `meter`: what it uses; `survey`: what this host offers
 //!
@@ -44,10 +44,11 @@ use crate::error::SandboxError;
 use crate::order::Order;
 use crate::wall::{Strength, Wall};
 
-pub(crate) use cell::Cell;
-pub(crate) use start::{Purpose, begin_hosted, begin_in};
+pub(crate) use cell::{Cell, can_run};
+pub(crate) use source::find as find_granted;
+pub(crate) use start::begin_in;
 pub use view::{HOME, HOST_NAME, PATH, USER};
-pub(crate) use zygote::Zygote;
+pub(crate) use zygote::Guest;
 pub use zygote::ZygoteKind;
 
 /// The backend. It holds nothing: any number of runs can be started from any thread.

@@ -3,11 +3,10 @@
 use super::cell;
 use super::fence::{self, Left};
 use super::filter;
-use super::ids::Ids;
 use super::network::{self, Wires};
 use super::report::Step;
 use super::seal;
-use super::source::{self, Granted, Origin, Written};
+use super::source::{self, Granted, Source, Written};
 use super::start::Purpose;
 use super::view::{self, Skeleton};
 use crate::error::SandboxError;
@@ -47,13 +46,23 @@ pub struct Plan<'a> {
     pub time_offsets: Vec<u8>,
     pub allows_weaker: bool,
     pub purpose: Purpose,
-    /// In namespaces that were made before.
     pub is_in_cell: bool,
     /// The files that all runs see are there already, and nothing has to be put between them.
     pub shares_view: bool,
+    /// Something is handed in where code usually is.
+    pub has_code: bool,
     /// There is no cgroup: the one outside counts, and needs what it counts by.
     pub is_counted: bool,
     pub wires: Option<Wires>,
+}
+
+/// What a run is made for, and where.
+pub struct Setting {
+    pub purpose: Purpose,
+    pub is_counted: bool,
+    /// How many processes a cell has, in whose namespaces it is made.
+    pub cell: Option<u64>,
+    pub base: Base,
 }
 
 /// What is the same for all runs.
@@ -72,10 +81,8 @@ impl Base {
 impl<'a> Plan<'a> {
     pub fn new(
         order: &'a Order,
-        ids: Ids,
-        purpose: Purpose,
-        is_counted: bool,
-        base: Base,
+        sources: Vec<Source>,
+        setting: Setting,
     ) -> Result<Plan<'a>, SandboxError> {
         let Some(name) = order.program.first() else {
             return Err(SandboxError::NoProgram { program: "an empty command".into() });
@@ -92,45 +99,41 @@ impl<'a> Plan<'a> {
             true => OsStr::new(view::HOME),
             false => order.directory.as_os_str(),
         };
-        let Base { skeleton, filter } = base;
-        let grants = source::grants(&order.view.grants, ids)?;
+        let Setting { purpose, is_counted, cell, base: Base { skeleton, filter } } = setting;
+        let grants = source::grants(&order.view.grants, sources)?;
         let files = source::files(&order.view.files)?;
+        let shares_view = cell.is_some() && cell::shares_view(order);
+        let mut fence = fence::left(&skeleton, &grants, &files);
+        fence.extend(shares_view.then(fence::own_identity));
+        let rlimits = rlimits(&order.limits, is_counted, cell.unwrap_or(0));
         Ok(Plan {
             candidates: candidates(name, &order.environment)?,
             arguments: Words::new(arguments),
             environment: Words::new(environment.collect::<Result<_, _>>()?),
             directory: word_of(directory)?,
-            fence: fence::left(&skeleton, &grants, &files),
+            fence,
             skeleton,
             machine_id: format!("{}\n", machine_id()).into_bytes(),
             grants,
             files,
             memory_options: memory_options(&order.limits)?,
-            steps: seal::steps(&rlimits(&order.limits, is_counted), &filter),
+            steps: seal::steps(&rlimits, cell.is_some(), &filter),
             time_offsets: time_offsets(),
             allows_weaker: order.allows_weaker,
             purpose,
-            is_in_cell: false,
-            shares_view: false,
+            is_in_cell: cell.is_some(),
+            shares_view,
+            has_code: order.view.files.iter().any(|file| cell::is_code(&file.inside)),
             is_counted,
             wires: Wires::of(order)?,
         })
-    }
-
-    /// Goes on in a cell, if that shows all that was granted: paths of the host it does not, and wires are laid in a network
-    /// that nobody had before.
-    pub fn enter_cell(&mut self, order: &Order) -> bool {
-        let is_mount = |(_, granted): &(usize, Granted)| matches!(granted.from, Origin::Mount(_));
-        self.is_in_cell = self.wires.is_none() && self.grants.iter().all(is_mount);
-        self.shares_view = self.is_in_cell && cell::shares_view(order);
-        self.is_in_cell
     }
 
     /// Without a network of its own it gets no sockets at all, and no way out: that would be one into the host's.
     pub fn do_without(&mut self, lacks: &[Lack], order: &Order) {
         if lacks.iter().any(|lack| lack.wall == Wall::NetworkNamespace) {
             let filter = filter::compile(&[SYS_socket]);
-            self.steps = seal::steps(&rlimits(&order.limits, self.is_counted), &filter);
+            self.steps = seal::steps(&rlimits(&order.limits, self.is_counted, 0), false, &filter);
             self.wires.iter_mut().for_each(Wires::cut);
         }
     }
@@ -190,7 +193,8 @@ const RESERVED_BYTES: u64 = 1 << 30;
 /// What a process may lock in memory: enough for keys, too little to matter.
 const LOCKED_BYTES: u64 = 64 << 10;
 
-fn rlimits(limits: &Limits, is_counted: bool) -> Vec<(Resource, Rlimit)> {
+/// `others` are processes of the same user that are not the run's.
+fn rlimits(limits: &Limits, is_counted: bool, others: u64) -> Vec<(Resource, Rlimit)> {
     let mut rlimits = Vec::new();
     // Nobody may set more than what this process has itself.
     let mut limit = |resource, value: Option<u64>| {
@@ -204,7 +208,7 @@ fn rlimits(limits: &Limits, is_counted: bool) -> Vec<(Resource, Rlimit)> {
         limit(resource, Some(0));
     }
     limit(Resource::Memlock, Some(LOCKED_BYTES));
-    limit(Resource::Nproc, limits.processes.map(|count| count.saturating_add(OWN_PROCESSES)));
+    limit(Resource::Nproc, limits.processes.map(|count| count.saturating_add(OWN_PROCESSES + others)));
     limit(Resource::Nofile, limits.open_files);
     limit(Resource::Fsize, limits.file_bytes);
     // A cgroup does this better, for all processes together.
@@ -215,7 +219,7 @@ fn rlimits(limits: &Limits, is_counted: bool) -> Vec<(Resource, Rlimit)> {
     rlimits
 }
 
-fn time_offsets() -> Vec<u8> {
+pub fn time_offsets() -> Vec<u8> {
     let since = |clock| clock_gettime(clock).tv_sec;
     let (monotonic, boot) = (since(ClockId::Monotonic), since(ClockId::Boottime));
     format!("monotonic -{monotonic} 0\nboottime -{boot} 0\n").into_bytes()

@@ -15,12 +15,15 @@ use system::sealing::{self, Call};
 use system::seccomp::Instruction;
 
 /// All steps, made before the process that takes them.
-pub fn steps(rlimits: &[(Resource, Rlimit)], filter: &[Instruction]) -> Vec<(Step, Call)> {
+/// In a cell nobody can get capabilities any more.
+pub fn steps(rlimits: &[(Resource, Rlimit)], is_in_cell: bool, filter: &[Instruction]) -> Vec<(Step, Call)> {
     let mut steps: Vec<(Step, Call)> = rlimits
         .iter()
         .filter_map(|(resource, limit)| Some((Step::Rlimit, sealing::limit(*resource as u32, limit.current?))))
         .collect();
-    steps.extend((0..=last_capability()).map(|capability| (Step::Capabilities, sealing::never_have(capability))));
+    if !is_in_cell {
+        steps.extend(never_any_capability().map(|call| (Step::Capabilities, call)));
+    }
     steps.extend([
         (Step::Capabilities, sealing::hand_on_no_capabilities()),
         (Step::Capabilities, sealing::have_no_capabilities()),
@@ -30,6 +33,10 @@ pub fn steps(rlimits: &[(Resource, Rlimit)], filter: &[Instruction]) -> Vec<(Ste
         (Step::Seccomp, sealing::be_filtered(filter)),
     ]);
     steps
+}
+
+pub fn never_any_capability() -> impl Iterator<Item = Call> {
+    (0..=last_capability()).map(sealing::never_have)
 }
 
 /// What the zygote's child needs to be where this process is, and as sealed as this one.

@@ -5,6 +5,7 @@ use crate::error::SandboxError;
 use crate::order::{Access, FileIn, Grant};
 use rustix::fs::CWD;
 use rustix::mount::{OpenTreeFlags, open_tree};
+use serde::{Deserialize, Serialize};
 use std::ffi::{CString, OsStr};
 use std::fs::Metadata;
 use std::io;
@@ -57,8 +58,22 @@ pub struct Written<'a> {
     pub mode: u32,
 }
 
-/// Those nearer to the root first, so that one can lie inside another.
-pub fn grants(grants: &[Grant], ids: Ids) -> Result<Vec<(usize, Granted)>, SandboxError> {
+/// What a grant is of, found on the host.
+pub struct Source {
+    pub from: Origin,
+    pub about: About,
+}
+
+/// What must be known of it to show it.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct About {
+    pub is_directory: bool,
+    /// Permissions: the layer above has the same.
+    pub mode: u32,
+}
+
+/// Looks for all that is granted, on the host.
+pub fn find(grants: &[Grant], ids: Ids) -> Result<Vec<Source>, SandboxError> {
     let layered = grants.iter().filter(|grant| grant.access == Access::Layered).count();
     if let (true, Some(grant)) = (layered > MOST_LAYERS, grants.last()) {
         return Err(refuse(
@@ -66,21 +81,14 @@ pub fn grants(grants: &[Grant], ids: Ids) -> Result<Vec<(usize, Granted)>, Sandb
             format!("at most {MOST_LAYERS} directories can be layered; give one above them"),
         ));
     }
-    let mut ready = grants
-        .iter()
-        .enumerate()
-        .map(|(index, grant)| Ok((index, make_ready(index, grant, ids)?)))
-        .collect::<Result<Vec<_>, SandboxError>>()?;
-    ready.sort_by_key(|(_, granted)| granted.place.ancestors.len());
-    Ok(ready)
+    grants.iter().map(|grant| find_one(grant, ids)).collect()
 }
 
-fn make_ready(index: usize, grant: &Grant, ids: Ids) -> Result<Granted, SandboxError> {
+fn find_one(grant: &Grant, ids: Ids) -> Result<Source, SandboxError> {
     let failed = |source: io::Error| refuse(&grant.host, source.to_string());
     let host = grant.host.canonicalize().map_err(failed)?;
     let metadata = host.metadata().map_err(failed)?;
-    let is_layered = grant.access == Access::Layered;
-    if is_layered && !metadata.is_dir() {
+    if grant.access == Access::Layered && !metadata.is_dir() {
         return Err(refuse(&grant.host, "only a directory can be layered; give the one that it is in".into()));
     }
     if !metadata.is_dir() && !metadata.is_file() {
@@ -88,18 +96,36 @@ fn make_ready(index: usize, grant: &Grant, ids: Ids) -> Result<Granted, SandboxE
     }
     let path = word(&host)?;
     let mapped = if ids.are_own { mapped(&path, &metadata, ids).unwrap_or(None) } else { None };
+    let about = About { is_directory: metadata.is_dir(), mode: metadata.mode() & 0o777 };
+    Ok(Source { from: mapped.map_or(Origin::Path(path), Origin::Mount), about })
+}
+
+/// Makes ready what was found, those nearer to the root first, so that one can lie inside another.
+pub fn grants(grants: &[Grant], sources: Vec<Source>) -> Result<Vec<(usize, Granted)>, SandboxError> {
+    let each = grants.iter().zip(sources).enumerate();
+    let mut ready = each
+        .map(|(index, (grant, source))| Ok((index, make_ready(index, grant, source)?)))
+        .collect::<Result<Vec<_>, SandboxError>>()?;
+    ready.sort_by_key(|(_, granted)| granted.place.ancestors.len());
+    Ok(ready)
+}
+
+/// How many directories lead to a place.
+pub fn depth(inside: &Path) -> usize {
+    inside.components().filter(|component| matches!(component, Component::Normal(_))).count()
+}
+
+fn make_ready(index: usize, grant: &Grant, source: Source) -> Result<Granted, SandboxError> {
     let number = |name: &str| CString::new(format!("{name}{index}")).unwrap_or_default();
+    let Source { from, about: About { is_directory, mode } } = source;
+    let layer = || Layer { lower: number("lower"), upper: number("upper"), work: number("work") };
     Ok(Granted {
-        from: mapped.map_or(Origin::Path(path), Origin::Mount),
+        from,
         place: place(&grant.inside)?,
-        is_directory: metadata.is_dir(),
+        is_directory,
         access: grant.access,
-        mode: metadata.mode() & 0o777,
-        layer: metadata.is_dir().then(|| Layer {
-            lower: number("lower"),
-            upper: number("upper"),
-            work: number("work"),
-        }),
+        mode,
+        layer: is_directory.then(layer),
     })
 }
 

@@ -1,18 +1,18 @@
 //! Starts a run: makes all ready, then the first process inside, and hears from it that the program runs or why not.
 
-use super::cell::{self, Cell};
-use super::cgroup::Cgroup;
+use super::cell::Cell;
+use super::cgroup::{Before, Cgroup};
 use super::ids::Ids;
 use super::inside::{self, HANDED_OUT, Handed};
 use super::meter::{Counted, Meter};
 use super::network::Services;
-use super::plan::{Base, Plan};
+use super::plan::{Base, Plan, Setting};
 use super::report::{self, Failure, LENGTH, Message, Step};
-use super::source::Origin;
-use super::stream;
+use super::source::{self, Origin, Source};
+use super::stream::{self, Given, Kept};
 use super::supervise::{Init, Run};
 use super::survey;
-use super::zygote::{HANDED_TO_ZYGOTE, Zygote};
+use super::zygote::{self, Guest, HANDED_TO_ZYGOTE};
 use crate::backend::Streams;
 use crate::error::SandboxError;
 use crate::order::{Access, Order};
@@ -35,60 +35,27 @@ use system::clone::{self, Child};
 pub enum Purpose {
     Run,
     Probe,
-    /// Its namespaces are wanted, and the files that all runs see.
-    Template,
+    /// It is the process of a cell, with the files that all runs see.
+    Cell,
     /// A zygote's child is the program.
     Hosted,
 }
 
+/// A run in new namespaces.
 pub fn begin(order: &Order, streams: Streams, purpose: Purpose) -> Result<Run, SandboxError> {
-    begin_in(None, order, streams, purpose)
-}
-
-/// In namespaces that were prepared, or in new ones.
-pub fn begin_in(cell: Option<&Cell>, order: &Order, streams: Streams, purpose: Purpose) -> Result<Run, SandboxError> {
-    begin_with(cell, None, order, streams, purpose)
-}
-
-/// As a child of a zygote, in the cell in which that is.
-pub fn begin_hosted(zygote: &Zygote, order: &Order, streams: Streams) -> Result<Run, SandboxError> {
-    begin_with(Some(&zygote.cell), Some(zygote), order, streams, Purpose::Hosted)
-}
-
-fn begin_with(
-    cell: Option<&Cell>,
-    zygote: Option<&Zygote>,
-    order: &Order,
-    streams: Streams,
-    purpose: Purpose,
-) -> Result<Run, SandboxError> {
-    let started = Instant::now();
-    let ids = cell.map_or_else(Ids::of_run, |cell| cell.ids);
-    let base = cell.map_or_else(Base::of_host, |cell| cell.base.clone());
-    let cgroup = if cell.is_some() { Cgroup::of_thread(&order.limits) } else { Cgroup::make(&order.limits) };
-    let cgroup = cgroup
+    let begun = Begun::now(order, streams, Ids::of_run())?;
+    let cgroup = Cgroup::make(&order.limits)
         .map_err(SandboxError::system("make a cgroup; what holds this process may not allow it: run it elsewhere"))?;
-    let mut plan = Plan::new(order, ids, purpose, cgroup.is_none(), base.clone())?;
-    let cell = cell.filter(|_| plan.enter_cell(order));
-    let (given, kept) = stream::make(streams, order.limits.output_bytes)?;
-    given.belong_to(ids).map_err(SandboxError::system("give the sandbox's pipes to its user"))?;
-    let (socket, inner) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
-        .map_err(SandboxError::system("make a socket; the limit of open files may be too low"))?;
-    let left_open = left_open(&plan, &inner);
+    let setting = Setting { purpose, is_counted: cgroup.is_none(), cell: None, base: Base::of_host() };
+    let mut plan = Plan::new(order, source::find(&order.view.grants, begun.ids)?, setting)?;
+    let left_open = left_open(&plan, &begun.inner);
     let make = |namespaces: u64, plan: &Plan<'_>| {
-        let handed = Handed { plan, socket: inner.as_fd(), kept: &left_open, streams: given.all() };
+        let handed = Handed { plan, socket: begun.inner.as_fd(), kept: &left_open, streams: begun.given.all() };
         let cgroup = cgroup.as_ref().and_then(Cgroup::to_be_made_in);
-        match cell {
-            None => clone::clone_into(namespaces, cgroup, || inside::live(&handed)),
-            Some(cell) => {
-                let enter = || cell.enter(&plan.time_offsets);
-                clone::clone_inside(&enter, cell::FRESH, cgroup, &mut || inside::live(&handed))
-            }
-        }
+        clone::clone_into(namespaces, cgroup, || inside::live(&handed))
     };
-    let (child, mut lacks) = match make(all_namespaces(), &plan) {
+    let (child, lacks) = match make(all_namespaces(), &plan) {
         Ok(child) => (child, Vec::new()),
-        Err(errno) if cell.is_some() => return Err(SandboxError::system("enter a cell")(errno)),
         Err(errno) => {
             let lacks = weaker(errno, order)?;
             plan.do_without(&lacks, order);
@@ -97,51 +64,112 @@ fn begin_with(
         }
     };
     let Child { pid, pidfd } = child;
-    let init = Init { pid, pidfd: Arc::new(pidfd), is_gone: false };
-    drop(inner);
-    if cell.is_none() {
-        ids.map(pid)?;
-    }
-    if let Some(cgroup) = &cgroup {
+    let init = Init { pid, pidfd: Arc::new(pidfd), is_gone: false, cell: None };
+    begun.ids.map(pid)?;
+    if let Some(cgroup) = cgroup.as_ref().filter(|cgroup| cgroup.to_be_made_in().is_none()) {
         cgroup.take(pid).map_err(SandboxError::system("put the sandbox into its cgroup"))?;
     }
     // If it is gone, its last message says why.
-    let _ = rustix::net::send(&socket, b"g", SendFlags::NOSIGNAL);
-    let (failed, mut handed_out) = await_start(&socket, order)?;
-    let (socket, init_socket) = match zygote {
-        None => (socket, None),
-        Some(zygote) => {
-            let for_zygote = handed_out.split_off(handed_out.len().saturating_sub(HANDED_TO_ZYGOTE));
-            let report = zygote.ask(&plan, &given, &for_zygote)?;
-            await_start(&report, order)?;
-            (report, Some(socket))
-        }
-    };
-    drop(given);
-    lacks.extend(report::steps(failed).filter_map(|step| lack(step, None)));
-    let mut handed_out = handed_out.into_iter();
-    let meter = meter(cgroup, &mut handed_out)?;
-    let services = plan.wires.as_ref().map(|wires| Services::start(order, wires)).transpose()?;
-    let layered = plan.grants.iter().filter(|(_, granted)| granted.access == Access::Layered).map(|(index, _)| *index);
-    Ok(Run {
-        init,
-        socket,
-        streams: kept,
-        limits: order.limits.clone(),
-        started,
-        lacks,
-        uppers: layered.zip(handed_out).collect(),
-        is_stopped: Arc::new(AtomicBool::new(false)),
-        services,
-        lifeline: None,
-        init_socket,
-        ids,
-        base,
-        meter,
-    })
+    let _ = rustix::net::send(&begun.socket, b"g", SendFlags::NOSIGNAL);
+    let mut run = begun.run(order, init, cgroup.map(|cgroup| (Arc::new(cgroup), Before::default())), None)?;
+    run.lacks.extend(lacks);
+    run.services = plan.wires.as_ref().map(|wires| Services::start(order, wires)).transpose()?;
+    Ok(run)
 }
 
-fn all_namespaces() -> u64 {
+/// A run in a cell, which can have it; as a child of a zygote there, if one is given.
+pub fn begin_in(
+    cell: &mut Cell,
+    zygote: Option<&Guest>,
+    order: &Order,
+    sources: Vec<Source>,
+    streams: Streams,
+) -> Result<Run, SandboxError> {
+    cell.limit(&order.limits)?;
+    let begun = Begun::now(order, streams, cell.ids)?;
+    let cgroup = cell.cgroup.as_ref().map(|cgroup| (cgroup.clone(), cgroup.count_anew()));
+    let plan = match zygote {
+        None => None,
+        Some(_) => {
+            let setting = Setting {
+                purpose: Purpose::Hosted,
+                is_counted: cgroup.is_none(),
+                cell: Some(zygote::PROCESSES),
+                base: cell.base.clone(),
+            };
+            Some(Plan::new(order, Vec::new(), setting)?)
+        }
+    };
+    let init = cell.start(order, sources, zygote.is_some(), &begun.given, begun.inner.as_fd())?;
+    begun.run(order, init, cgroup, zygote.zip(plan.as_ref()))
+}
+
+/// What is made for any run before its first process.
+struct Begun {
+    started: Instant,
+    ids: Ids,
+    given: Given,
+    kept: Kept,
+    socket: OwnedFd,
+    inner: OwnedFd,
+}
+
+impl Begun {
+    fn now(order: &Order, streams: Streams, ids: Ids) -> Result<Begun, SandboxError> {
+        let started = Instant::now();
+        let (given, kept) = stream::make(streams, order.limits.output_bytes)?;
+        given.belong_to(ids).map_err(SandboxError::system("give the sandbox's pipes to its user"))?;
+        let (socket, inner) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
+            .map_err(SandboxError::system("make a socket; the limit of open files may be too low"))?;
+        Ok(Begun { started, ids, given, kept, socket, inner })
+    }
+
+    /// Waits until the program runs, and goes on with it as its supervisor.
+    fn run(
+        self,
+        order: &Order,
+        init: Init,
+        cgroup: Option<(Arc<Cgroup>, Before)>,
+        zygote: Option<(&Guest, &Plan<'_>)>,
+    ) -> Result<Run, SandboxError> {
+        let Begun { started, given, kept, socket, inner, .. } = self;
+        drop(inner);
+        let (failed, mut handed_out) = await_start(&socket, order)?;
+        let (socket, init_socket) = match zygote {
+            None => (socket, None),
+            Some((zygote, plan)) => {
+                let for_zygote = handed_out.split_off(handed_out.len().saturating_sub(HANDED_TO_ZYGOTE));
+                let report = zygote.ask(plan, &given, &for_zygote)?;
+                await_start(&report, order)?;
+                (report, Some(socket))
+            }
+        };
+        drop(given);
+        let mut handed_out = handed_out.into_iter();
+        let meter = meter(cgroup, &mut handed_out)?;
+        let layered = order.view.grants.iter().enumerate().filter(|(_, grant)| grant.access == Access::Layered);
+        let mut layered: Vec<(usize, usize)> =
+            layered.map(|(index, grant)| (source::depth(&grant.inside), index)).collect();
+        // In the order in which they were shown.
+        layered.sort_by_key(|(depth, _)| *depth);
+        Ok(Run {
+            init,
+            socket,
+            streams: kept,
+            limits: order.limits.clone(),
+            started,
+            lacks: report::steps(failed).filter_map(|step| lack(step, None)).collect(),
+            uppers: layered.into_iter().map(|(_, index)| index).zip(handed_out).collect(),
+            is_stopped: Arc::new(AtomicBool::new(false)),
+            services: None,
+            lifeline: None,
+            init_socket,
+            meter,
+        })
+    }
+}
+
+pub fn all_namespaces() -> u64 {
     survey::NAMESPACES.iter().fold(0, |all, (_, flag, _)| all | flag)
 }
 
@@ -151,9 +179,12 @@ fn namespaces_of(lacks: &[Lack]) -> u64 {
 }
 
 /// Without a cgroup the process inside hands out what its use can be counted by.
-fn meter(cgroup: Option<Cgroup>, handed_out: &mut impl Iterator<Item = OwnedFd>) -> Result<Meter, SandboxError> {
+fn meter(
+    cgroup: Option<(Arc<Cgroup>, Before)>,
+    handed_out: &mut impl Iterator<Item = OwnedFd>,
+) -> Result<Meter, SandboxError> {
     match cgroup {
-        Some(cgroup) => Ok(Meter::Cgroup(cgroup)),
+        Some((cgroup, before)) => Ok(Meter::Cgroup(cgroup, before)),
         None => match (handed_out.next(), handed_out.next()) {
             (Some(proc), Some(files)) => Ok(Meter::Counted(Counted::new(proc, files))),
             _ => Err(SandboxError::System { action: "count what the sandbox uses", source: Errno::BADF.into() }),
@@ -174,7 +205,7 @@ fn weaker(errno: Errno, order: &Order) -> Result<Vec<Lack>, SandboxError> {
 }
 
 /// What the process inside does not close, in rising order.
-fn left_open(plan: &Plan<'_>, socket: &OwnedFd) -> Vec<RawFd> {
+pub fn left_open(plan: &Plan<'_>, socket: &OwnedFd) -> Vec<RawFd> {
     let mounts = plan.grants.iter().filter_map(|(_, granted)| match &granted.from {
         Origin::Mount(mount) => Some(mount.as_raw_fd()),
         Origin::Path(_) => None,
@@ -186,7 +217,7 @@ fn left_open(plan: &Plan<'_>, socket: &OwnedFd) -> Vec<RawFd> {
 }
 
 /// Waits until the program runs; which steps failed that may, and what the process inside hands out.
-fn await_start(socket: &OwnedFd, order: &Order) -> Result<(u32, Vec<OwnedFd>), SandboxError> {
+pub fn await_start(socket: &OwnedFd, order: &Order) -> Result<(u32, Vec<OwnedFd>), SandboxError> {
     let mut bytes = [0u8; LENGTH];
     let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(HANDED_OUT))];
     let mut control = RecvAncillaryBuffer::new(&mut room);

@@ -1,10 +1,9 @@
 //! The one outside while a run goes on: moves streams, watches limits, and is back when all of the run is gone.
 
 use super::change;
-use super::ids::Ids;
-use super::meter::{Meter, sockets_of};
+use super::cell::Line;
+use super::meter::{Meter, sockets_in, sockets_of};
 use super::network::Services;
-use super::plan::Base;
 use super::report::{LENGTH, Message};
 use super::stream::Kept;
 use crate::backend::{Running, Stop};
@@ -16,6 +15,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::RecvFlags;
 use rustix::process::{Signal, pidfd_send_signal};
+use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
@@ -41,9 +41,6 @@ pub struct Run {
     pub lifeline: Option<OwnedFd>,
     /// To the first process inside, if what is heard comes from a zygote: then that process does not end by itself.
     pub init_socket: Option<OwnedFd>,
-    /// Who it is on the host, and what is the same for others like it.
-    pub ids: Ids,
-    pub base: Base,
     /// Dropped last: a cgroup can be removed when nobody is in it.
     pub meter: Meter,
 }
@@ -53,6 +50,8 @@ pub struct Init {
     pub pid: i32,
     pub pidfd: Arc<OwnedFd>,
     pub is_gone: bool,
+    /// Whose child it is, if not ours, and what tells the sockets in that cell.
+    pub cell: Option<(Line, Arc<File>)>,
 }
 
 impl Init {
@@ -62,8 +61,12 @@ impl Init {
     }
 
     fn reap(&mut self) -> Result<End, SandboxError> {
-        let end = clone::wait(self.pid, true).map_err(SandboxError::system("wait for the end of the sandbox"))?;
+        let end = match &self.cell {
+            Some((line, _)) => Ok(Some(line.hear_end())),
+            None => clone::wait(self.pid, true),
+        };
         self.is_gone = true;
+        let end = end.map_err(SandboxError::system("wait for the end of the sandbox"))?;
         end.ok_or(SandboxError::System { action: "wait for the end of the sandbox", source: Errno::CHILD.into() })
     }
 }
@@ -114,7 +117,11 @@ impl Run {
     /// Those of the run; without a network of its own it has none, and those there are others'.
     fn sockets(&self) -> u64 {
         let has_network = !self.lacks.iter().any(|lack| lack.wall == Wall::NetworkNamespace);
-        if has_network { sockets_of(self.init.pid) } else { 0 }
+        match &self.init.cell {
+            Some((_, sockets)) => sockets_in(sockets),
+            None if has_network => sockets_of(self.init.pid),
+            None => 0,
+        }
     }
 
     /// The first limit that is reached is the one that counts.

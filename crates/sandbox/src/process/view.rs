@@ -37,15 +37,20 @@ const DIRECTORIES: &[&str] = &[
 /// Where code is handed in, usually: a run finds it there, or nothing. From the root.
 const CODE_NAME: &str = "code";
 pub const CODE: &CStr = c"code";
+pub const CODE_PLACE: &str = "/code";
 
 /// Directories that a run may write to.
 pub const WRITABLE: &[&str] = &["tmp", "home/user", "dev/shm"];
 
-/// Those above and of `WRITABLE`, parents first: what a run's own file system in memory has, if it is not the whole.
-pub const OWN: &[&CStr] = &[c"tmp", c"home", c"home/user", c"dev", c"dev/shm", CODE];
+/// What a run's own file system in memory has, if it is not the whole view, and where that is shown. It lies at `OWN_PLACE`,
+/// read-only.
+pub const OWN: &[(&CStr, &CStr)] = &[(c"tmp", c"tmp"), (c"home", c"home/user"), (c"shm", c"dev/shm")];
+pub const OWN_PLACE: &CStr = c"/run";
+/// There, too: a link leads to it.
+pub const OWN_MACHINE_ID: &CStr = c"run/machine-id";
 
 /// A file that is another one in each run.
-pub const MACHINE_ID: &str = "etc/machine-id";
+pub const MACHINE_ID: &CStr = c"etc/machine-id";
 
 const LINKS: &[(&str, &str)] = &[
     ("var/tmp", "/tmp"),
@@ -127,7 +132,6 @@ impl Skeleton {
             devices: DEVICES.iter().map(|path| shown(path, false)).collect(),
             writable: WRITABLE.iter().map(|path| literal(path)).collect(),
         };
-        skeleton.files.push((literal(MACHINE_ID), Vec::new()));
         for path in ROOTS.iter().chain(CONFIGURATION) {
             skeleton.show_if_there(path);
         }

@@ -8,7 +8,7 @@ use super::grant::{self, View};
 use super::inside::{Inside, at};
 use super::report::{Failure, Step};
 use super::start::Purpose;
-use super::view::{CODE, MACHINE_ID, OWN, Shown};
+use super::view::{CODE, MACHINE_ID, OWN, OWN_PLACE, Shown};
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat, symlinkat};
 use rustix::io::Result as Answer;
 use rustix::mount::{
@@ -33,18 +33,21 @@ pub fn build(inside: &mut Inside<'_>) -> Result<(), Failure> {
     for (item, (path, target)) in skeleton.links.iter().enumerate() {
         at(Step::Skeleton, item, symlinkat(target, &place, path))?;
     }
+    // What several runs see has nothing of any of them, and nobody may ever write to it.
+    let is_shared = plan.purpose == Purpose::Cell;
     for (item, (path, bytes)) in skeleton.files.iter().enumerate() {
-        let is_own = path.as_bytes() == MACHINE_ID.as_bytes();
-        let bytes = if is_own { &plan.machine_id } else { bytes };
         at(Step::Skeleton, item, write_file(&place, path, bytes, 0o644))?;
     }
+    let identity = match is_shared {
+        true => symlinkat(c"/run/machine-id", &place, MACHINE_ID),
+        false => write_file(&place, MACHINE_ID, &plan.machine_id, 0o644),
+    };
+    at(Step::Skeleton, 0, identity)?;
     for device in &skeleton.devices {
         at(Step::Devices, 0, write_file(&place, &device.inside, b"", 0o644))?;
     }
     let root = at(Step::Memory, 0, show_root(&memory))?;
-    // Nobody may ever write to what several runs see.
-    let is_template = plan.purpose == Purpose::Template;
-    for path in skeleton.writable.iter().filter(|_| !is_template) {
+    for path in skeleton.writable.iter().filter(|_| !is_shared) {
         at(Step::Memory, 0, show_writable(&place, &root, path))?;
     }
     for shown in &skeleton.shown {
@@ -71,37 +74,34 @@ pub fn furnish(inside: &mut Inside<'_>) -> Result<(), Failure> {
     let plan = inside.plan;
     let root =
         at(Step::Memory, 0, openat(CWD, c"/", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()))?;
-    let memory = at(Step::Memory, 0, memory(&plan.memory_options, WORKSHOP))?;
-    for path in OWN {
-        at(Step::Memory, 0, mkdirat(&memory, *path, Mode::from_raw_mode(0o755)))?;
+    let memory = at(Step::Memory, 0, memory(&plan.memory_options, OWN_PLACE))?;
+    for (name, place) in OWN {
+        at(Step::Memory, 0, show_own(&memory, &root, name, place))?;
     }
-    for path in &plan.skeleton.writable {
-        at(Step::Memory, 0, show_writable(&memory, &root, path))?;
-    }
-    let code = at(Step::Memory, 0, copy(&memory, CODE, false))?;
-    at(Step::Memory, 0, attach(&code, &root, CODE))?;
-    at(Step::Skeleton, 0, show_machine_id(&memory, &root, &plan.machine_id))?;
-    let proc = at(Step::Proc, 0, make_proc())?;
-    at(Step::Proc, 0, unmount(c"/proc", UnmountFlags::DETACH))?;
-    at(Step::Proc, 0, attach(&proc, &root, c"proc"))?;
+    at(Step::Skeleton, 0, write_file(&memory, c"machine-id", &plan.machine_id, 0o444))?;
+    // It covers that of the cell, which must be there: the kernel shows nobody more than they had.
+    let proc = at(Step::Proc, 0, proc(&root))?;
     if plan.is_counted {
         inside.hand_out(proc);
         inside.hand_out(at(Step::Proc, 0, rustix::io::fcntl_dupfd_cloexec(&memory, 3))?);
     }
+    let code = match plan.has_code {
+        true => Some(at(Step::Memory, 0, show_own(&memory, &root, CODE, CODE))?),
+        false => None,
+    };
     grant::show_all(inside, &View { memory: &memory, place: &root, root: &root })?;
-    at(Step::File, 0, restrict(&code, READ_ONLY | NO_SETUID | NO_DEVICES))?;
-    at(Step::Pivot, 0, unmount(WORKSHOP, UnmountFlags::DETACH))?;
+    for own in code.iter().chain([&memory]) {
+        at(Step::File, 0, restrict(own, READ_ONLY | NO_SETUID | NO_DEVICES))?;
+    }
     at(Step::Directory, 0, rustix::process::chdir(&plan.directory))
 }
 
-/// Where a run's file system in memory is while parts of it are taken to their places.
-const WORKSHOP: &CStr = c"/mnt";
-
-fn show_machine_id(memory: &OwnedFd, root: &OwnedFd, machine_id: &[u8]) -> Answer<()> {
-    write_file(memory, c"machine-id", machine_id, 0o444)?;
-    let tree = copy(memory, c"machine-id", false)?;
-    restrict(&tree, READ_ONLY | NO_SETUID | NO_DEVICES)?;
-    attach(&tree, root, c"etc/machine-id")
+/// A directory of a run's own file system in memory, shown at its place.
+fn show_own(memory: &OwnedFd, root: &OwnedFd, name: &CStr, place: &CStr) -> Answer<OwnedFd> {
+    mkdirat(memory, name, Mode::from_raw_mode(0o755))?;
+    let tree = copy(memory, name, false)?;
+    attach(&tree, root, place)?;
+    Ok(tree)
 }
 
 /// A file system in memory, put over the root of this mount namespace, where only we know of it.

@@ -6,12 +6,10 @@
 //! they keep none.
 
 use super::cell::Cell;
-use super::cgroup::{Cgroup, Layout};
-use super::inside::become_user;
 use super::plan::Plan;
 use super::stream::Given;
 use crate::error::SandboxError;
-use crate::limits::Limits;
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::FdFlags;
 use rustix::net::{
@@ -20,12 +18,10 @@ use rustix::net::{
 use rustix::process::{Signal, pidfd_send_signal};
 use rustix::thread::{CapabilitySet, CapabilitySets};
 use std::ffi::{CStr, CString, OsString};
-use std::fmt::Write;
 use std::io::IoSlice;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use system::clone::{self, Child};
-use system::program::{self, Words};
+use system::program;
 
 /// What a zygote is: data.
 #[derive(Clone, Debug)]
@@ -43,60 +39,39 @@ pub struct ZygoteKind {
     pub harmless: Vec<String>,
 }
 
-pub struct Zygote {
-    pub cell: Cell,
-    child: Child,
+/// A zygote, which lives in a cell; it goes before that does.
+pub struct Guest {
     socket: OwnedFd,
+    pidfd: OwnedFd,
 }
 
 /// Of the first process of a run, in the order in which it hands them out; that of processes first.
-pub const NAMESPACES: [&CStr; 6] = [
+pub const NAMESPACES: [&CStr; 5] = [
     c"/proc/self/ns/pid",
     c"/proc/self/ns/mnt",
     c"/proc/self/ns/ipc",
     c"/proc/self/ns/uts",
-    c"/proc/self/ns/time",
-    c"/proc/self/ns/cgroup",
+    c"/proc/self/ns/time_for_children",
 ];
 /// With landlock's rules before them.
 pub const HANDED_TO_ZYGOTE: usize = 1 + NAMESPACES.len();
 /// Longer messages do not fit through the socket for sure.
 const TOLD_BYTES: usize = 100 << 10;
 /// What it needs to enter namespaces and to give up capabilities.
-const NEEDED: CapabilitySet = CapabilitySet::SYS_ADMIN.union(CapabilitySet::SYS_CHROOT).union(CapabilitySet::SETPCAP);
+pub const NEEDED: CapabilitySet = CapabilitySet::SYS_ADMIN.union(CapabilitySet::SYS_CHROOT).union(CapabilitySet::SETPCAP);
+/// It counts to the memory of its runs: with less they would have too little.
+const LEAST_MEMORY_BYTES: u64 = 128 << 20;
+/// Of a cell that has one.
+pub const PROCESSES: u64 = 2;
 /// Where it finds the socket.
 const SOCKET: i32 = 3;
 
-impl Zygote {
-    pub fn start(kind: &ZygoteKind, cell: Cell, limits: &Limits) -> Result<Zygote, SandboxError> {
-        // Its children are born where it is: in the cgroup that the runs of this thread are in.
-        let cgroup = Cgroup::of_thread(limits).map_err(SandboxError::system("make a cgroup"))?;
+impl Guest {
+    pub fn start(kind: &ZygoteKind, cell: &Cell) -> Result<Guest, SandboxError> {
         let (socket, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
             .map_err(SandboxError::system("make a socket; the limit of open files may be too low"))?;
-        let arguments = Words::new(std::iter::once(&kind.program).chain(&kind.arguments).cloned().collect());
-        let environment =
-            Words::new(vec![c"LANG=C.UTF-8".into(), c"HOME=/home/user".into(), c"PATH=/usr/bin:/bin".into()]);
-        let mut body = || match make_ready(&theirs) {
-            Ok(()) => {
-                program::execute(&kind.program, &arguments, &environment);
-                127
-            }
-            Err(_) => 126,
-        };
-        let child = clone::clone_inside(
-            &|| cell.enter_as_it_is(),
-            0,
-            cgroup.as_ref().and_then(Cgroup::to_be_made_in),
-            &mut body,
-        )
-        .map_err(SandboxError::system("start a zygote"))?;
-        Ok(Zygote { cell, child, socket })
-    }
-
-    /// Whether what its children use counts as their run's. Cgroups of the second version are made for each run, and the
-    /// children would be in the zygote's.
-    pub fn can_be_limited() -> bool {
-        !matches!(Layout::of_host(), Layout::Second { .. })
+        let pidfd = cell.house(&kind.program, &kind.arguments, &theirs)?;
+        Ok(Guest { socket, pidfd })
     }
 
     /// Asks for a run. What comes of it is told over the socket that is returned.
@@ -110,16 +85,17 @@ impl Zygote {
         let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4 + HANDED_TO_ZYGOTE))];
         let mut control = SendAncillaryBuffer::new(&mut room);
         control.push(SendAncillaryMessage::ScmRights(&descriptors));
-        sendmsg(&self.socket, &[IoSlice::new(text.as_bytes())], &mut control, SendFlags::NOSIGNAL)
+        sendmsg(&self.socket, &[IoSlice::new(&text)], &mut control, SendFlags::NOSIGNAL)
             .map_err(SandboxError::system("ask a zygote"))?;
         Ok(report)
     }
 }
 
-impl Drop for Zygote {
+impl Drop for Guest {
     fn drop(&mut self) {
-        let _ = pidfd_send_signal(&self.child.pidfd, Signal::KILL);
-        let _ = clone::wait(self.child.pid, true);
+        // The cell's process waits for it, or whoever waits for that one's children.
+        let _ = pidfd_send_signal(&self.pidfd, Signal::KILL);
+        let _ = poll(&mut [PollFd::new(&self.pidfd, PollFlags::IN)], None);
     }
 }
 
@@ -141,13 +117,18 @@ impl ZygoteKind {
             && (is_code || is_file)
             && !changes_start
             && 2 * bytes < TOLD_BYTES
+            && order.limits.memory_bytes.is_none_or(|bytes| bytes >= LEAST_MEMORY_BYTES)
             && order.view.grants.is_empty()
             && !order.allows_weaker
     }
 }
 
-/// In the process that becomes the zygote: its user, its descriptors, and the capabilities that it keeps.
-fn make_ready(socket: &OwnedFd) -> rustix::io::Result<()> {
+pub fn environment() -> Vec<CString> {
+    vec![c"LANG=C.UTF-8".into(), c"HOME=/home/user".into(), c"PATH=/usr/bin:/bin".into()]
+}
+
+/// In the process that becomes the zygote: its descriptors, and the capabilities that it keeps. Without asking for memory.
+pub fn make_ready(socket: &OwnedFd) -> rustix::io::Result<()> {
     let nothing = rustix::fs::open(c"/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
     rustix::stdio::dup2_stdin(&nothing)?;
     rustix::stdio::dup2_stdout(&nothing)?;
@@ -162,7 +143,6 @@ fn make_ready(socket: &OwnedFd) -> rustix::io::Result<()> {
         std::mem::forget(rustix::io::dup(socket)?);
     }
     rustix::process::setsid()?;
-    become_user()?;
     let sets = CapabilitySets { effective: NEEDED, permitted: NEEDED, inheritable: NEEDED };
     rustix::thread::set_capabilities(None, sets)?;
     for capability in NEEDED.iter() {
@@ -171,22 +151,13 @@ fn make_ready(socket: &OwnedFd) -> rustix::io::Result<()> {
     program::restore_signals()
 }
 
-/// All that the zygote's child is told.
-fn told(plan: &Plan<'_>) -> String {
-    let mut text = String::new();
-    let words =
-        |words: &[CString]| words.iter().flat_map(|word| word.as_bytes_with_nul().to_vec()).collect::<Vec<u8>>();
-    let directory = std::slice::from_ref(&plan.directory);
-    for (name, bytes) in [
-        ("argv", words(plan.arguments.as_slice())),
-        ("env", words(plan.environment.as_slice())),
-        ("cwd", words(directory)),
-    ] {
-        // Writing to a String never fails.
-        let _ = write!(text, "{name} ");
-        bytes.iter().for_each(|byte| drop(write!(text, "{byte:02x}")));
-        text.push('\n');
-    }
+/// All that the zygote's child is told: words that end with a zero, and lines.
+fn told(plan: &Plan<'_>) -> Vec<u8> {
+    let (arguments, environment) = (plan.arguments.as_slice(), plan.environment.as_slice());
+    let mut told = format!("{} {}\0", arguments.len(), environment.len()).into_bytes();
+    let words = std::iter::once(&plan.directory).chain(arguments).chain(environment);
+    words.for_each(|word| told.extend(word.as_bytes_with_nul()));
     let lines: Vec<String> = plan.steps.iter().map(|(_, call)| call.told()).collect();
-    text + &lines.join("\n")
+    told.extend(lines.join("\n").into_bytes());
+    told
 }

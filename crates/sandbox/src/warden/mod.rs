@@ -8,13 +8,12 @@ mod run;
 
 use crate::backend::{Backend, Running, Streams};
 use crate::error::SandboxError;
-use crate::network::Network;
 use crate::order::Order;
 pub use crate::process::ZygoteKind;
-use crate::process::{Process, Purpose, begin_hosted, begin_in};
+use crate::process::{Process, begin_in, can_run, find_granted};
 use crate::wall::{Strength, Wall};
 use pool::Pool;
-use run::{Place, Prepared};
+use run::Prepared;
 use std::sync::Arc;
 
 /// Runs in cells and zygotes what can be run there, and all else as `Process` does.
@@ -45,16 +44,16 @@ impl Backend for Pooled {
 
     fn start(&self, order: &Order, streams: Streams) -> Result<Box<dyn Running>, SandboxError> {
         // A host that lacks a wall is told by who looks for each of them.
-        if order.network != Network::None || order.allows_weaker {
+        if order.allows_weaker || !can_run(order, &[]) {
             return Process::new().start(order, streams);
         }
-        let (run, place) = if let Some(zygote) = self.pool.take_zygote(order) {
-            (begin_hosted(&zygote.zygote, order, streams)?, Place::Zygote(zygote))
-        } else if let Some(cell) = self.pool.take() {
-            (begin_in(Some(&cell), order, streams, Purpose::Run)?, Place::Cell(cell))
-        } else {
+        let Some(mut place) = self.pool.take(order) else { return Process::new().start(order, streams) };
+        let sources = find_granted(&order.view.grants, place.cell.ids)?;
+        if !can_run(order, &sources) {
+            self.pool.give_back(place);
             return Process::new().start(order, streams);
-        };
+        }
+        let run = begin_in(&mut place.cell, place.guest.as_ref(), order, sources, streams)?;
         Ok(Box::new(Prepared { run: Box::new(run), place, pool: self.pool.clone() }))
     }
 }

@@ -2,30 +2,28 @@
 //! told of that run.
 
 use crate::order::Order;
-use crate::process::{Cell, Zygote, ZygoteKind};
+use crate::process::{Cell, Guest, ZygoteKind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// So many wait for runs; more are given up.
+/// So many of each wait for runs; more are given up.
 const MOST: usize = 32;
 /// After so many runs a zygote is replaced: what its children have in common, such as where things lie in memory, is known
 /// to all that ran there.
 const MOST_RUNS: u32 = 1000;
 
-/// A zygote and what is known of it.
-pub struct Resident {
-    pub zygote: Zygote,
-    /// Which of the kinds.
-    kind: usize,
+/// A cell, perhaps with a zygote.
+pub struct Place {
+    pub guest: Option<Guest>,
+    pub cell: Cell,
+    /// Which of the kinds the zygote is.
+    kind: Option<usize>,
     runs: u32,
-    /// It counts to the memory of its runs, whose limit is this.
-    memory_bytes: Option<u64>,
 }
 
 #[derive(Default)]
 pub struct Pool {
     kinds: Vec<ZygoteKind>,
-    cells: Mutex<Vec<Cell>>,
-    zygotes: Mutex<Vec<Resident>>,
+    places: Mutex<Vec<Place>>,
 }
 
 impl Pool {
@@ -34,42 +32,37 @@ impl Pool {
     }
 
     /// `None` where no cell can be made: the way without says why.
-    pub fn take(&self) -> Option<Cell> {
-        let ready = held(&self.cells).pop();
-        ready.or_else(|| Cell::make().ok())
+    pub fn take(&self, order: &Order) -> Option<Place> {
+        let kind = self.kinds.iter().position(|kind| kind.serves(order));
+        self.take_kind(kind, order).or_else(|| self.take_kind(None, order))
     }
 
-    pub fn give_back(&self, cell: Cell) {
-        if cell.is_pristine() {
-            let mut cells = held(&self.cells);
-            if cells.len() < MOST {
-                cells.push(cell);
-            }
+    fn take_kind(&self, kind: Option<usize>, order: &Order) -> Option<Place> {
+        let mut places = held(&self.places);
+        if let Some(position) = places.iter().position(|place| place.kind == kind) {
+            return Some(places.swap_remove(position));
         }
+        drop(places);
+        let cell = Cell::make(&order.limits).ok()?;
+        let guest = match kind.and_then(|kind| self.kinds.get(kind)) {
+            Some(kind) => Some(Guest::start(kind, &cell).ok()?),
+            None => None,
+        };
+        Some(Place { guest, cell, kind, runs: 0 })
     }
 
-    /// `None` if no kind serves the order, or it could not be started.
-    pub fn take_zygote(&self, order: &Order) -> Option<Resident> {
-        let kind = self.kinds.iter().position(|kind| kind.serves(order) && Zygote::can_be_limited())?;
-        let memory_bytes = order.limits.memory_bytes;
-        let mut zygotes = held(&self.zygotes);
-        // One that was made for another limit is in the way.
-        zygotes.retain(|ready| ready.memory_bytes == memory_bytes);
-        if let Some(position) = zygotes.iter().position(|ready| ready.kind == kind) {
-            return Some(zygotes.swap_remove(position));
+    pub fn give_back(&self, mut place: Place) {
+        place.runs += 1;
+        if place.runs == 1 {
+            place.cell.settle();
         }
-        drop(zygotes);
-        let zygote = Zygote::start(self.kinds.get(kind)?, self.take()?, &order.limits).ok()?;
-        Some(Resident { zygote, kind, runs: 0, memory_bytes })
-    }
-
-    pub fn give_zygote_back(&self, mut resident: Resident) {
-        resident.runs += 1;
-        if resident.runs < MOST_RUNS && resident.zygote.cell.is_pristine() {
-            let mut zygotes = held(&self.zygotes);
-            if zygotes.len() < MOST {
-                zygotes.push(resident);
-            }
+        let is_worn = place.guest.is_some() && place.runs >= MOST_RUNS;
+        if is_worn || !place.cell.is_pristine() {
+            return;
+        }
+        let mut places = held(&self.places);
+        if places.iter().filter(|other| other.kind == place.kind).count() < MOST {
+            places.push(place);
         }
     }
 }

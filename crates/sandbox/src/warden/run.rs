@@ -1,17 +1,11 @@
 //! A run in a place that was prepared, to which it goes back.
 
-use super::pool::{Pool, Resident};
+use super::pool::{Place, Pool};
 use crate::backend::{Running, Stop};
 use crate::error::SandboxError;
 use crate::outcome::Outcome;
-use crate::process::Cell;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-
-pub enum Place {
-    Cell(Cell),
-    Zygote(Resident),
-}
 
 pub struct Prepared {
     pub run: Box<dyn Running>,
@@ -32,10 +26,8 @@ impl Running for Prepared {
         let Prepared { run, place, pool } = *self;
         let outcome = run.wait();
         // All that was in it has ended: what is left now stays.
-        match place {
-            Place::Cell(cell) if outcome.is_ok() => pool.give_back(cell),
-            Place::Zygote(zygote) if outcome.is_ok() => pool.give_zygote_back(zygote),
-            _ => {}
+        if outcome.is_ok() {
+            pool.give_back(place);
         }
         outcome
     }

@@ -1,0 +1,158 @@
+//! What is said between a cell's process and the one outside: a message each way, with descriptors. Only we speak here; what
+//! runs inside never has an end of it.
+
+use super::super::source::About;
+use crate::error::SandboxError;
+use crate::order::Order;
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::io::Errno;
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, recvmsg,
+    sendmsg,
+};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use std::borrow::Cow;
+use std::ffi::CString;
+use std::fs::File;
+use std::io::{IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+use std::time::Duration;
+use system::clone::End;
+
+/// What the process is asked for.
+#[derive(Serialize, Deserialize)]
+pub enum Told<'a> {
+    /// With standard input, output and error, the socket that is reported to, and a mount for each grant.
+    Run { order: Cow<'a, Order>, about: Vec<About>, is_hosted: bool },
+    /// With the socket that the program is told its work by.
+    House { program: CString, arguments: Vec<CString> },
+}
+
+#[derive(Serialize, Deserialize, Debug)]
+pub enum Answer {
+    /// With a descriptor of the process.
+    Made {
+        pid: i32,
+    },
+    /// The program runs.
+    Housed,
+    Failed {
+        errno: i32,
+    },
+    Ended {
+        status: i32,
+        user: Duration,
+        system: Duration,
+        memory_bytes: u64,
+    },
+}
+
+/// Longer messages lie in a file in memory: a socket takes no more for sure.
+const INLINE_BYTES: usize = 64 << 10;
+/// The status of a process that was killed.
+const KILLED: i32 = 9;
+/// Three streams, a socket, and what may be granted.
+const DESCRIPTORS: usize = 200;
+
+/// The end that the one outside has.
+#[derive(Clone)]
+pub struct Line(Arc<OwnedFd>);
+
+impl Line {
+    pub fn new(socket: OwnedFd) -> Line {
+        Line(Arc::new(socket))
+    }
+
+    pub fn socket(&self) -> &OwnedFd {
+        &self.0
+    }
+
+    /// The answer, with its descriptor.
+    pub fn ask(
+        &self,
+        told: &Told<'_>,
+        descriptors: &[BorrowedFd<'_>],
+    ) -> Result<(Answer, Option<OwnedFd>), SandboxError> {
+        let trouble = SandboxError::system("ask a cell; if it was ended, try again");
+        say(&self.0, told, descriptors)
+            .and_then(|()| hear(&self.0))
+            .map(|(answer, mut descriptors)| (answer, descriptors.pop()))
+            .map_err(trouble)
+    }
+
+    /// Waits until it says that it is ready with what it does.
+    pub fn await_word(&self) -> Result<(), SandboxError> {
+        match hear(&self.0).map_err(SandboxError::system("hear from a cell"))?.0 {
+            Answer::Failed { errno } => {
+                Err(SandboxError::system("make namespaces for a cell")(Errno::from_raw_os_error(errno)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// How a run's first process ended. If the cell's process went with it, that was a kill.
+    pub fn hear_end(&self) -> End {
+        match hear(&self.0) {
+            Ok((Answer::Ended { status, user, system, memory_bytes }, _)) => {
+                End { status, user, system, memory_bytes }
+            }
+            _ => End { status: KILLED, user: Duration::ZERO, system: Duration::ZERO, memory_bytes: 0 },
+        }
+    }
+}
+
+pub fn say(socket: &OwnedFd, message: &impl Serialize, descriptors: &[BorrowedFd<'_>]) -> rustix::io::Result<()> {
+    let bytes = postcard::to_stdvec(message).map_err(|_| Errno::INVAL)?;
+    let mut room = vec![MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
+    let mut control = SendAncillaryBuffer::new(&mut room);
+    let file;
+    let mut all: Vec<BorrowedFd<'_>> = Vec::new();
+    let (kind, inline) = if bytes.len() > INLINE_BYTES {
+        file = File::from(memfd_create(c"order", MemfdFlags::CLOEXEC)?);
+        file.write_all_at(&bytes, 0).map_err(|_| Errno::NOSPC)?;
+        all.push(file.as_fd());
+        (b"f", &[][..])
+    } else {
+        (b"i", bytes.as_slice())
+    };
+    all.extend(descriptors);
+    if !all.is_empty() && !control.push(SendAncillaryMessage::ScmRights(&all)) {
+        return Err(Errno::NOBUFS);
+    }
+    sendmsg(socket, &[IoSlice::new(kind), IoSlice::new(inline)], &mut control, SendFlags::NOSIGNAL).map(drop)
+}
+
+/// An error when the other end has gone.
+pub fn hear<T: DeserializeOwned>(socket: &OwnedFd) -> rustix::io::Result<(T, Vec<OwnedFd>)> {
+    let mut kind = [0u8; 1];
+    let mut bytes = vec![0u8; INLINE_BYTES];
+    let mut room = vec![MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
+    let mut control = RecvAncillaryBuffer::new(&mut room);
+    let mut places = [IoSliceMut::new(&mut kind), IoSliceMut::new(&mut bytes)];
+    let received =
+        rustix::io::retry_on_intr(|| recvmsg(socket, &mut places, &mut control, RecvFlags::CMSG_CLOEXEC))?.bytes;
+    let mut descriptors: Vec<OwnedFd> = control
+        .drain()
+        .flat_map(|message| match message {
+            RecvAncillaryMessage::ScmRights(descriptors) => descriptors.collect(),
+            _ => Vec::new(),
+        })
+        .collect();
+    let length = received.checked_sub(1).ok_or(Errno::PIPE)?;
+    if kind == *b"f" {
+        if descriptors.is_empty() {
+            return Err(Errno::INVAL);
+        }
+        let file = File::from(descriptors.remove(0));
+        let size = file.metadata().map_err(|_| Errno::IO)?.len() as usize;
+        bytes = vec![0; size];
+        file.read_exact_at(&mut bytes, 0).map_err(|_| Errno::IO)?;
+    } else {
+        bytes.truncate(length);
+    }
+    let message = postcard::from_bytes(&bytes).map_err(|_| Errno::INVAL)?;
+    Ok((message, descriptors))
+}
