@@ -14,6 +14,9 @@ pub trait Backend: Send + Sync {
 
     /// Starts a run, or refuses: nothing has run when this fails.
     fn start(&self, order: &Order, streams: Streams) -> Result<Box<dyn Running>, SandboxError>;
+
+    /// Gives up what is kept ready for runs to come.
+    fn clear(&self) {}
 }
 
 /// A run that has been started. Dropping it kills all of it.

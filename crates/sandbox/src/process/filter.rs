@@ -74,21 +74,92 @@ fn append(ranges: &mut Vec<Range>, first: u32, leaf: Leaf) {
     }
 }
 
+/// So many ranges are searched by one block: all its jumps are short enough for one instruction.
+const BLOCK: usize = 64;
+
 /// Halves the ranges until one is left: as deep as their number has bits.
 fn search(ranges: &[Range]) -> Vec<Instruction> {
-    let middle = ranges.len() / 2;
-    let (lower, upper) = ranges.split_at(middle);
-    let (Some(pivot), false) = (upper.first(), lower.is_empty()) else {
-        return ranges.first().map_or_else(Vec::new, |range| decide(range.leaf));
-    };
+    if ranges.len() <= BLOCK {
+        return block(ranges);
+    }
+    let (lower, upper) = ranges.split_at(ranges.len() / 2);
+    let pivot = upper.first().map_or(0, |range| range.first);
     let (below, above) = (search(lower), search(upper));
     let mut code = match u8::try_from(below.len()) {
-        Ok(distance) => vec![seccomp::at_least(pivot.first, distance, 0)],
-        Err(_) => vec![seccomp::at_least(pivot.first, 0, 1), seccomp::skip(below.len() as u32)],
+        Ok(distance) => vec![seccomp::at_least(pivot, distance, 0)],
+        Err(_) => vec![seccomp::at_least(pivot, 0, 1), seccomp::skip(below.len() as u32)],
     };
     code.extend(below);
     code.extend(above);
     code
+}
+
+/// An instruction of a block, whose jumps lead to places that are not known yet.
+enum Item {
+    Search { pivot: u32, above: Target, below: Target },
+    Ready(Instruction),
+}
+
+#[derive(Clone, Copy)]
+enum Target {
+    Place(usize),
+    /// One of the answers at the end of the block, which all its searches share.
+    Answer(u32),
+}
+
+fn block(ranges: &[Range]) -> Vec<Instruction> {
+    let mut items = Vec::new();
+    let start = lay(ranges, &mut items);
+    let mut answers: Vec<u32> = Vec::new();
+    let mut place = |target: Target, length: usize| match target {
+        Target::Place(place) => place,
+        Target::Answer(answer) => {
+            let position = answers.iter().position(|other| *other == answer).unwrap_or_else(|| {
+                answers.push(answer);
+                answers.len() - 1
+            });
+            length + position
+        }
+    };
+    let length = items.len();
+    let mut code: Vec<Instruction> = Vec::new();
+    for (index, item) in items.into_iter().enumerate() {
+        code.push(match item {
+            Item::Ready(instruction) => instruction,
+            Item::Search { pivot, above, below } => {
+                let distance = |place: usize| u8::try_from(place - index - 1).expect("a block is short");
+                seccomp::at_least(pivot, distance(place(above, length)), distance(place(below, length)))
+            }
+        });
+    }
+    if let Target::Answer(_) = start {
+        place(start, length);
+    }
+    code.extend(answers.into_iter().map(seccomp::answer));
+    code
+}
+
+/// Lays out the search of these ranges behind what is there, and says where it begins.
+fn lay(ranges: &[Range], items: &mut Vec<Item>) -> Target {
+    let (lower, upper) = ranges.split_at(ranges.len() / 2);
+    let (Some(pivot), false) = (upper.first(), lower.is_empty()) else {
+        return match ranges.first().map(|range| range.leaf) {
+            Some(Leaf::Answer(answer)) => Target::Answer(answer),
+            Some(leaf) => {
+                let place = items.len();
+                items.extend(decide(leaf).into_iter().map(Item::Ready));
+                Target::Place(place)
+            }
+            None => Target::Answer(seccomp::NO_SUCH_CALL),
+        };
+    };
+    let place = items.len();
+    items.push(Item::Search { pivot: pivot.first, above: Target::Place(place), below: Target::Place(place) });
+    let (below, above) = (lay(lower, items), lay(upper, items));
+    if let Some(item) = items.get_mut(place) {
+        *item = Item::Search { pivot: pivot.first, above, below };
+    }
+    Target::Place(place)
 }
 
 fn decide(leaf: Leaf) -> Vec<Instruction> {

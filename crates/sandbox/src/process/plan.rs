@@ -105,6 +105,7 @@ impl<'a> Plan<'a> {
         let shares_view = cell.is_some() && cell::shares_view(order);
         let mut fence = fence::left(&skeleton, &grants, &files);
         fence.extend(shares_view.then(fence::own_identity));
+        let skeleton_bytes = skeleton.bytes();
         let rlimits = rlimits(&order.limits, is_counted, cell.unwrap_or(0));
         Ok(Plan {
             candidates: candidates(name, &order.environment)?,
@@ -116,7 +117,7 @@ impl<'a> Plan<'a> {
             machine_id: format!("{}\n", machine_id()).into_bytes(),
             grants,
             files,
-            memory_options: memory_options(&order.limits)?,
+            memory_options: memory_options(&order.limits, if shares_view { 0 } else { skeleton_bytes })?,
             steps: seal::steps(&rlimits, cell.is_some(), &filter),
             time_offsets: time_offsets(),
             allows_weaker: order.allows_weaker,
@@ -172,11 +173,12 @@ fn machine_id() -> String {
     })
 }
 
-fn memory_options(limits: &Limits) -> Result<Vec<(CString, CString)>, SandboxError> {
+/// What is there from the beginning is not counted.
+fn memory_options(limits: &Limits, skeleton_bytes: u64) -> Result<Vec<(CString, CString)>, SandboxError> {
     let number = |value: u64| word_of(OsStr::new(&value.to_string()));
     let mut options = vec![(c"mode".to_owned(), c"755".to_owned())];
     if let Some(bytes) = limits.disk_bytes {
-        options.push((c"size".to_owned(), number(bytes)?));
+        options.push((c"size".to_owned(), number(bytes.saturating_add(skeleton_bytes))?));
     }
     if let Some(files) = limits.disk_files {
         options.push((c"nr_inodes".to_owned(), number(files.saturating_add(SKELETON_FILES))?));

@@ -4,6 +4,7 @@
 use std::ffi::{CStr, CString};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// The home of the run's user.
@@ -68,13 +69,13 @@ const ROOTS: &[&str] = &["bin", "sbin", "lib", "lib32", "lib64", "libx32"];
 /// Devices that hold nothing and tell nothing of the host.
 pub const DEVICES: &[&str] = &["dev/null", "dev/zero", "dev/full", "dev/random", "dev/urandom"];
 
-/// What programs and libraries of the system are configured by, where it is there and names nobody.
+/// What programs and libraries of the system are configured by, where it is there and names nobody. Files are copied, since a
+/// mount of each costs more; directories are shown.
 const CONFIGURATION: &[&str] = &[
     "etc/ld.so.cache",
     "etc/alternatives",
     "etc/ssl",
     "etc/pki",
-    "etc/ca-certificates",
     "etc/localtime",
     "etc/timezone",
     "etc/mime.types",
@@ -85,12 +86,14 @@ const CONFIGURATION: &[&str] = &[
     "etc/profile",
     "etc/perl",
     "etc/php",
-    "etc/python3",
     "etc/java-17-openjdk",
     "etc/java-21-openjdk",
     "etc/java-25-openjdk",
     "etc/fonts",
 ];
+
+/// None of them is nearly as large.
+const MOST_COPIED_BYTES: u64 = 1 << 20;
 
 const FILES: &[(&str, &str)] = &[
     (
@@ -138,20 +141,26 @@ impl Skeleton {
         skeleton
     }
 
-    /// A link is made again, a directory or file is shown; what is not there is not there inside either.
+    /// What its files take in memory.
+    pub fn bytes(&self) -> u64 {
+        const PAGE: u64 = 4096;
+        self.files.iter().map(|(_, bytes)| (bytes.len() as u64).next_multiple_of(PAGE)).sum()
+    }
+
+    /// A link is made again, a directory is shown, and a file that everybody may read copied; what is not there is not there
+    /// inside either.
     fn show_if_there(&mut self, path: &'static str) {
         let host = Path::new("/").join(path);
         let Ok(metadata) = fs::symlink_metadata(&host) else { return };
         if metadata.is_symlink() {
             let target = fs::read_link(&host).ok().and_then(|target| CString::new(target.as_os_str().as_bytes()).ok());
             self.links.extend(target.map(|target| (literal(path), target)));
-            return;
+        } else if metadata.is_dir() {
+            self.directories.push(literal(path));
+            self.shown.push(shown(path, true));
+        } else if metadata.is_file() && metadata.mode() & 0o004 != 0 && metadata.len() < MOST_COPIED_BYTES {
+            self.files.extend(fs::read(&host).ok().map(|bytes| (literal(path), bytes)));
         }
-        match metadata.is_dir() {
-            true => self.directories.push(literal(path)),
-            false => self.files.push((literal(path), Vec::new())),
-        }
-        self.shown.push(shown(path, metadata.is_dir()));
     }
 }
 

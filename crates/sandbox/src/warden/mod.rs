@@ -56,4 +56,8 @@ impl Backend for Pooled {
         let run = begin_in(&mut place.cell, place.guest.as_ref(), order, sources, streams)?;
         Ok(Box::new(Prepared { run: Box::new(run), place, pool: self.pool.clone() }))
     }
+
+    fn clear(&self) {
+        self.pool.clear();
+    }
 }

@@ -65,6 +65,10 @@ impl Pool {
             places.push(place);
         }
     }
+
+    pub fn clear(&self) {
+        held(&self.places).clear();
+    }
 }
 
 /// Whoever panicked while holding it left it whole.

@@ -223,16 +223,22 @@ fn after_many_runs(stage: &Stage) -> Judged {
     if is_soak {
         call(libc::SYS_alarm, &[3600]).map_err(|error| error.to_string())?;
     }
-    // The first run of a process may keep something for the next ones, once.
-    run(stage, &stage.order(&["true"]))?;
-    let before = Traces::now();
+    let before = settled(stage)?;
     let mut moments = Moments::from_environment();
     for turn in 0..if is_soak { SOAK } else { SAMPLE } {
         end_somehow(stage, turn, moments.next()).map_err(|why| format!("run {turn}: {why}"))?;
         reap();
     }
+    stage.backend.clear();
     clear_away(stage)?;
     must_vanish(&before)
+}
+
+/// The first run of a process may leave something for the next ones, once; what is kept ready for them goes.
+fn settled(stage: &Stage) -> Result<Traces, String> {
+    run(stage, &stage.order(&["true"]))?;
+    stage.backend.clear();
+    Ok(Traces::now())
 }
 
 /// The next process that runs something clears away what a killed supervisor could not.
@@ -246,8 +252,7 @@ fn clear_away(stage: &Stage) -> Judged {
 /// The supervisor dies while its program runs, has children of its own, and holds things open.
 fn after_death_of_supervisor(stage: &Stage) -> Judged {
     adopt_orphans()?;
-    run(stage, &stage.order(&["true"]))?;
-    let before = Traces::now();
+    let before = settled(stage)?;
     let neighbour = Neighbour::start(stage, "half.family")?;
     if neighbour.said() != "settled" {
         return Err(format!("the family did not settle: {:?}", neighbour.said()));
@@ -257,6 +262,7 @@ fn after_death_of_supervisor(stage: &Stage) -> Judged {
     }
     neighbour.kill_supervisor();
     drop(neighbour);
+    stage.backend.clear();
     clear_away(stage)?;
     must_vanish(&before)
 }
