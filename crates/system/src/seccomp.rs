@@ -17,6 +17,11 @@ pub const fn argument(index: u32) -> u32 {
     16 + 8 * index
 }
 
+/// Where the upper half of an argument is.
+pub const fn upper_half(index: u32) -> u32 {
+    argument(index) + 4
+}
+
 #[cfg(target_arch = "x86_64")]
 pub const NATIVE: u32 = 0xc000_003e;
 #[cfg(target_arch = "aarch64")]
@@ -31,6 +36,7 @@ pub const fn refuse(errno: i32) -> u32 {
 
 pub const NOT_PERMITTED: u32 = refuse(libc::EPERM);
 pub const NO_SUCH_CALL: u32 = refuse(libc::ENOSYS);
+pub const NO_MEMORY: u32 = refuse(libc::ENOMEM);
 pub const NO_SUCH_FAMILY: u32 = refuse(libc::EAFNOSUPPORT);
 
 /// Loads what is at this place of what the filter sees.

@@ -1,7 +1,7 @@
 //! Compiles the table of system calls to a program for the kernel: a balanced search for the call's number, since the kernel
 //! runs it for every number when it is installed and for every call that is not simply allowed.
 
-use super::syscalls::{Answer, CHECKED, Check, Checked, GROUPS};
+use super::syscalls::{Answer, CHECKED, Check, Checked, GROUPS, UNCOUNTED};
 use system::seccomp::{self, Instruction};
 
 /// Numbers from `first` on, to where the next begins, are treated alike.
@@ -23,9 +23,9 @@ impl Leaf {
     }
 }
 
-/// The filter. Calls in `refused` are not permitted, whatever the table says.
-pub fn compile(refused: &[i64]) -> Vec<Instruction> {
-    let ranges = ranges(refused);
+/// The filter. Calls in `refused` are not permitted, whatever the table says; `is_counted` where there is no cgroup.
+pub fn compile(refused: &[i64], is_counted: bool) -> Vec<Instruction> {
+    let ranges = ranges(refused, is_counted);
     let mut filter = vec![
         seccomp::load(seccomp::ARCHITECTURE),
         seccomp::equal(seccomp::NATIVE, 1, 0),
@@ -39,7 +39,7 @@ pub fn compile(refused: &[i64]) -> Vec<Instruction> {
 /// Other ways to call the kernel have numbers from here on: nobody who is honest uses them.
 const FOREIGN: u32 = 0x4000_0000;
 
-fn ranges(refused: &[i64]) -> Vec<Range> {
+fn ranges(refused: &[i64], is_counted: bool) -> Vec<Range> {
     let mut leaves: Vec<(u32, Leaf)> = Vec::new();
     for group in GROUPS {
         let answer = match group.answer {
@@ -51,6 +51,10 @@ fn ranges(refused: &[i64]) -> Vec<Range> {
         leaves.extend(calls.map(|call| (*call as u32, Leaf::Answer(answer))));
     }
     leaves.extend(CHECKED.iter().map(|checked| (checked.call as u32, Leaf::Checked(checked))));
+    for checked in UNCOUNTED.iter().filter(|_| is_counted) {
+        leaves.retain(|(call, _)| i64::from(*call) != checked.call);
+        leaves.push((checked.call as u32, Leaf::Checked(checked)));
+    }
     leaves.retain(|(call, _)| !refused.contains(&i64::from(*call)));
     leaves.extend(refused.iter().map(|call| (*call as u32, Leaf::Answer(seccomp::NOT_PERMITTED))));
     leaves.sort_by_key(|(call, _)| *call);
@@ -170,16 +174,21 @@ fn decide(leaf: Leaf) -> Vec<Instruction> {
     let mut code: Vec<Instruction> = checked
         .checks
         .iter()
-        .flat_map(|(index, check, otherwise)| checks(seccomp::load(seccomp::argument(*index)), check, *otherwise))
+        .flat_map(|(index, check, otherwise)| checks(*index, check, *otherwise))
         .collect();
     code.push(seccomp::answer(seccomp::ALLOW));
     code
 }
 
 /// Answers if the check fails, and goes on behind if it holds.
-fn checks(load: Instruction, check: &Check, otherwise: u32) -> Vec<Instruction> {
-    let mut code = vec![load];
+fn checks(index: u32, check: &Check, otherwise: u32) -> Vec<Instruction> {
+    let mut code = vec![seccomp::load(seccomp::argument(index))];
     match check {
+        Check::NoBitOrHigher(bits) => {
+            code.push(seccomp::any_bit(*bits, 2, 0));
+            code.push(seccomp::load(seccomp::upper_half(index)));
+            code.push(seccomp::equal(0, 1, 0));
+        }
         Check::NoBit(bits) => code.push(seccomp::any_bit(*bits, 0, 1)),
         Check::OneOf { bits, values } => {
             code.push(seccomp::mask(*bits));

@@ -3,7 +3,8 @@
 use super::cgroup::{Before, Cgroup};
 use crate::limits::Limits;
 use crate::outcome::Limit;
-use rustix::fs::{Dir, Mode, OFlags, fstatvfs, openat};
+use rustix::fs::{AtFlags, Dir, Mode, OFlags, fstatvfs, openat, readlinkat, statat};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::OwnedFd;
@@ -48,12 +49,14 @@ impl Counted {
         let processes =
             openat(&self.proc, c".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).ok()?;
         let (mut bytes, mut ticks) = (0u64, 0u64);
+        let mut nameless = Nameless::default();
         for entry in Dir::read_from(&processes).ok()?.flatten() {
             let name = entry.file_name().to_bytes();
             if !name.first().is_some_and(u8::is_ascii_digit) {
                 continue;
             }
             bytes += self.memory_of(name).unwrap_or(0);
+            bytes += nameless.look(&self.proc, name);
             ticks += self.ticks_of(name).unwrap_or(0);
         }
         let files = fstatvfs(&self.files).ok()?;
@@ -85,6 +88,36 @@ impl Counted {
         // The name before may hold anything, also what looks like its end.
         let fields = text.rsplit_once(')')?.1.split_whitespace().skip(11).take(4);
         Some(fields.map(|word| word.parse::<u64>().unwrap_or(0)).sum())
+    }
+}
+
+/// Files in memory that have no name: nobody but who has them open knows of them. Each counts once.
+#[derive(Default)]
+struct Nameless {
+    seen: BTreeSet<u64>,
+    descriptors: usize,
+}
+
+/// More are not looked at: that would take longer than until the next look.
+const MOST_DESCRIPTORS: usize = 4096;
+
+impl Nameless {
+    fn look(&mut self, proc: &OwnedFd, process: &[u8]) -> u64 {
+        let path = [process, b"/fd"].concat();
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let Ok(directory) = openat(proc, path.as_slice(), flags, Mode::empty()) else { return 0 };
+        let Ok(entries) = Dir::read_from(&directory) else { return 0 };
+        let mut bytes = 0;
+        for entry in entries.flatten().take(MOST_DESCRIPTORS.saturating_sub(self.descriptors)) {
+            self.descriptors += 1;
+            let is_nameless = readlinkat(&directory, entry.file_name(), Vec::new())
+                .is_ok_and(|target| target.to_bytes().starts_with(b"/memfd:"));
+            let about = if is_nameless { statat(&directory, entry.file_name(), AtFlags::empty()).ok() } else { None };
+            if let Some(about) = about.filter(|about| self.seen.insert(about.st_ino)) {
+                bytes += about.st_blocks as u64 * 512;
+            }
+        }
+        bytes
     }
 }
 

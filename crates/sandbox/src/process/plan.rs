@@ -73,8 +73,8 @@ pub struct Base {
 }
 
 impl Base {
-    pub fn of_host() -> Base {
-        Base { skeleton: Arc::new(Skeleton::of_host()), filter: filter::compile(&[]).into() }
+    pub fn of_host(is_counted: bool) -> Base {
+        Base { skeleton: Arc::new(Skeleton::of_host()), filter: filter::compile(&[], is_counted).into() }
     }
 }
 
@@ -133,7 +133,7 @@ impl<'a> Plan<'a> {
     /// Without a network of its own it gets no sockets at all, and no way out: that would be one into the host's.
     pub fn do_without(&mut self, lacks: &[Lack], order: &Order) {
         if lacks.iter().any(|lack| lack.wall == Wall::NetworkNamespace) {
-            let filter = filter::compile(&[SYS_socket]);
+            let filter = filter::compile(&[SYS_socket], self.is_counted);
             self.steps = seal::steps(&rlimits(&order.limits, self.is_counted, 0), false, &filter);
             self.wires.iter_mut().for_each(Wires::cut);
         }

@@ -46,7 +46,8 @@ pub fn begin(order: &Order, streams: Streams, purpose: Purpose) -> Result<Run, S
     let begun = Begun::now(order, streams, Ids::of_run())?;
     let cgroup = Cgroup::make(&order.limits)
         .map_err(SandboxError::system("make a cgroup; what holds this process may not allow it: run it elsewhere"))?;
-    let setting = Setting { purpose, is_counted: cgroup.is_none(), cell: None, base: Base::of_host() };
+    let is_counted = cgroup.is_none();
+    let setting = Setting { purpose, is_counted, cell: None, base: Base::of_host(is_counted) };
     let mut plan = Plan::new(order, source::find(&order.view.grants, begun.ids)?, setting)?;
     let left_open = left_open(&plan, &begun.inner);
     let make = |namespaces: u64, plan: &Plan<'_>| {
@@ -221,8 +222,13 @@ pub fn await_start(socket: &OwnedFd, order: &Order) -> Result<(u32, Vec<OwnedFd>
     let mut bytes = [0u8; LENGTH];
     let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(HANDED_OUT))];
     let mut control = RecvAncillaryBuffer::new(&mut room);
-    let received = recvmsg(socket, &mut [IoSliceMut::new(&mut bytes)], &mut control, RecvFlags::CMSG_CLOEXEC)
-        .map_err(SandboxError::system("hear from the sandbox"))?;
+    let mut hear = || recvmsg(socket, &mut [IoSliceMut::new(&mut bytes)], &mut control, RecvFlags::CMSG_CLOEXEC);
+    // One that ended before it read what it was told says so first, and what it said next.
+    let received = match hear() {
+        Err(Errno::CONNRESET) => hear(),
+        received => received,
+    };
+    let received = received.map_err(SandboxError::system("hear from the sandbox"))?;
     let handed_out = control
         .drain()
         .flat_map(|message| match message {

@@ -2,7 +2,7 @@
 //! that programs fall back as on an older kernel. `filter` compiles this.
 
 use system::calls::*;
-use system::seccomp::{NO_SUCH_FAMILY, NOT_PERMITTED};
+use system::seccomp::{NO_MEMORY, NO_SUCH_FAMILY, NOT_PERMITTED};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Answer {
@@ -360,6 +360,8 @@ pub const GROUPS: &[Group] = &[
 pub enum Check {
     /// None of these bits is set.
     NoBit(u32),
+    /// The same, and none of the upper half, of which the kernel takes all.
+    NoBitOrHigher(u32),
     /// It is one of these, after only these bits were kept.
     OneOf { bits: u32, values: &'static [u32] },
     /// It is none of these, after only these bits were kept.
@@ -400,6 +402,15 @@ const OWN_SETTINGS: &[u32] =
 
 /// Leases, and notices about directories: both make others wait who open the same file.
 const LEASES: &[u32] = &[1024, 1026];
+
+/// Instead of what the tables say, where there is no cgroup: what is in segments that nobody has attached cannot be counted, so
+/// that they must be small. There are no more than 4,096 of them.
+pub const UNCOUNTED: &[Checked] = &[Checked {
+    why: "small segments that are shared by number",
+    call: SYS_shmget,
+    checks: &[(1, Check::NoBitOrHigher(!(LARGEST_SEGMENT - 1)), NO_MEMORY)],
+}];
+const LARGEST_SEGMENT: u32 = 64 << 10;
 
 pub const CHECKED: &[Checked] = &[
     Checked {

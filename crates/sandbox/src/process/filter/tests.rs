@@ -1,10 +1,15 @@
 //! The filter answers as the table says: run here by a small machine of our own, for every number.
 
 use super::*;
-use system::calls::{SYS_clone, SYS_connect, SYS_ioctl, SYS_mount, SYS_prctl, SYS_read, SYS_seccomp, SYS_socket};
+use system::calls::{SYS_clone, SYS_connect, SYS_ioctl, SYS_mount, SYS_prctl, SYS_read, SYS_seccomp, SYS_shmget, SYS_socket};
 
 /// What the kernel would answer to a call.
 fn ask(filter: &[Instruction], architecture: u32, number: u32, arguments: [u32; 6]) -> u32 {
+    ask_with(filter, architecture, number, arguments, 0)
+}
+
+/// The same, with this as the upper half of every argument.
+fn ask_with(filter: &[Instruction], architecture: u32, number: u32, arguments: [u32; 6], upper: u32) -> u32 {
     let mut accumulator = 0u32;
     let mut place = 0usize;
     loop {
@@ -16,6 +21,7 @@ fn ask(filter: &[Instruction], architecture: u32, number: u32, arguments: [u32; 
                 accumulator = match instruction.k {
                     0 => number,
                     4 => architecture,
+                    other if other % 8 == 4 => upper,
                     other => arguments[(other as usize - 16) / 8],
                 }
             }
@@ -31,12 +37,12 @@ fn ask(filter: &[Instruction], architecture: u32, number: u32, arguments: [u32; 
 }
 
 fn ask_here(number: i64, arguments: [u32; 6]) -> u32 {
-    ask(&compile(&[]), seccomp::NATIVE, number as u32, arguments)
+    ask(&compile(&[], false), seccomp::NATIVE, number as u32, arguments)
 }
 
 #[test]
 fn every_number_is_answered_as_the_table_says() {
-    let filter = compile(&[]);
+    let filter = compile(&[], false);
     assert!(filter.len() < seccomp::MOST_INSTRUCTIONS);
     let checked: Vec<u32> = CHECKED.iter().map(|checked| checked.call as u32).collect();
     for number in (0..700).filter(|number| !checked.contains(number)) {
@@ -63,7 +69,7 @@ fn no_call_stands_in_two_places() {
 
 #[test]
 fn other_processors_and_other_doors_end_the_program() {
-    let filter = compile(&[]);
+    let filter = compile(&[], false);
     assert_eq!(ask(&filter, 0x4000_0003, SYS_read as u32, [0; 6]), seccomp::KILL);
     assert_eq!(ask(&filter, seccomp::NATIVE, FOREIGN | SYS_read as u32, [0; 6]), seccomp::KILL);
     assert_eq!(ask(&filter, seccomp::NATIVE, u32::MAX, [0; 6]), seccomp::KILL);
@@ -88,7 +94,7 @@ fn arguments_are_looked_at() {
 
 #[test]
 fn calls_can_be_refused_beyond_the_table() {
-    let filter = compile(&[SYS_socket]);
+    let filter = compile(&[SYS_socket], false);
     assert_eq!(ask(&filter, seccomp::NATIVE, SYS_socket as u32, [2, 1, 0, 0, 0, 0]), seccomp::NOT_PERMITTED);
     assert_eq!(ask(&filter, seccomp::NATIVE, SYS_connect as u32, [0; 6]), seccomp::ALLOW);
     assert_eq!(ask(&filter, seccomp::NATIVE, SYS_mount as u32, [0; 6]), seccomp::NOT_PERMITTED);
@@ -96,5 +102,16 @@ fn calls_can_be_refused_beyond_the_table() {
 
 #[test]
 fn the_filter_is_short_since_it_is_compiled_for_every_run() {
-    assert!(compile(&[]).len() < 400, "{}", compile(&[]).len());
+    assert!(compile(&[], false).len() < 400, "{}", compile(&[], false).len());
+}
+
+#[test]
+fn without_a_cgroup_shared_segments_are_small() {
+    let filter = compile(&[], true);
+    let ask = |size, upper| ask_with(&filter, seccomp::NATIVE, SYS_shmget as u32, [0, size, 0, 0, 0, 0], upper);
+    assert_eq!(ask(4096, 0), seccomp::ALLOW);
+    assert_eq!(ask(65_535, 0), seccomp::ALLOW);
+    assert_eq!((ask(65_536, 0), ask(1 << 30, 0), ask(4096, 1)), (seccomp::NO_MEMORY, seccomp::NO_MEMORY, seccomp::NO_MEMORY));
+    let counted = compile(&[], false);
+    assert_eq!(self::ask(&counted, seccomp::NATIVE, SYS_shmget as u32, [0, 1 << 30, 0, 0, 0, 0]), seccomp::ALLOW);
 }
