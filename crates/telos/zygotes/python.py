@@ -32,7 +32,7 @@ def call(number, *arguments):
 
 
 def say(report, kind, step, value):
-    report.send(struct.pack("<BBHi", kind, step, 0, value))
+    os.write(report, struct.pack("<BBHi", kind, step, 0, value))
 
 
 def argument(text, kept):
@@ -142,14 +142,13 @@ def finish(code):
 
 def run(words, environment, calls, descriptors):
     os.dup2(descriptors[3], REPORT, inheritable=False)
-    report = socket.socket(fileno=REPORT)
     try:
         enter(words[0], calls, descriptors)
     except OSError as error:
-        say(report, FAILED, SEALED, error.errno or 5)
+        say(REPORT, FAILED, SEALED, error.errno or 5)
         os._exit(127)
-    say(report, STARTED, 0, 0)
-    report.close()
+    say(REPORT, STARTED, 0, 0)
+    os.close(REPORT)
     os.environ.clear()
     for variable in environment:
         name, _, value = os.fsdecode(variable).partition("=")
@@ -167,7 +166,7 @@ def run(words, environment, calls, descriptors):
 def serve(line):
     size = array.array("i").itemsize
     while True:
-        text, control, _, _ = line.recvmsg(1 << 18, socket.CMSG_SPACE(16 * size))
+        text, control, _, _ = line.recvmsg(1 << 17, socket.CMSG_SPACE(16 * size))
         if not text:
             os._exit(0)
         descriptors = array.array("i")
@@ -183,7 +182,7 @@ def serve(line):
         if pid == 0:
             line.close()
             run(words, environment, calls, list(descriptors))
-        report = socket.socket(fileno=descriptors.pop(3))
+        report = descriptors.pop(3)
         for descriptor in descriptors:
             os.close(descriptor)
         _, status = os.waitpid(pid, 0)
@@ -191,7 +190,7 @@ def serve(line):
             say(report, ENDED, 0, status)
         except OSError:
             pass
-        report.close()
+        os.close(report)
 
 
 def main():

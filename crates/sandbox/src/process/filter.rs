@@ -1,7 +1,7 @@
 //! Compiles the table of system calls to a program for the kernel: a balanced search for the call's number, since the kernel
 //! runs it for every number when it is installed and for every call that is not simply allowed.
 
-use super::syscalls::{Answer, CHECKED, Check, Checked, GROUPS, UNCOUNTED};
+use super::syscalls::{Answer, CHECKED, Check, Checked, GROUPS, HOSTING, UNCOUNTED};
 use system::seccomp::{self, Instruction};
 
 /// Numbers from `first` on, to where the next begins, are treated alike.
@@ -26,14 +26,29 @@ impl Leaf {
 /// The filter. Calls in `refused` are not permitted, whatever the table says; `is_counted` where there is no cgroup.
 pub fn compile(refused: &[i64], is_counted: bool) -> Vec<Instruction> {
     let ranges = ranges(refused, is_counted);
-    let mut filter = vec![
+    let mut filter = opening();
+    filter.extend(search(&ranges));
+    filter
+}
+
+/// For the first process of a run whose program is a zygote's child: it only waits and reaps.
+pub fn hosting() -> Vec<Instruction> {
+    let mut filter = opening();
+    for call in HOSTING {
+        filter.extend([seccomp::equal(*call as u32, 0, 1), seccomp::answer(seccomp::ALLOW)]);
+    }
+    filter.push(seccomp::answer(seccomp::KILL));
+    filter
+}
+
+/// Looks whether calls are those of this processor, and then at their number.
+fn opening() -> Vec<Instruction> {
+    vec![
         seccomp::load(seccomp::ARCHITECTURE),
         seccomp::equal(seccomp::NATIVE, 1, 0),
         seccomp::answer(seccomp::KILL),
         seccomp::load(seccomp::NUMBER),
-    ];
-    filter.extend(search(&ranges));
-    filter
+    ]
 }
 
 /// Other ways to call the kernel have numbers from here on: nobody who is honest uses them.

@@ -98,9 +98,7 @@ impl Inside<'_> {
         if self.plan.is_in_cell {
             return if self.plan.shares_view { world::furnish(self) } else { world::build(self) };
         }
-        if self.plan.purpose != Purpose::Cell {
-            self.wall(Step::Time, renew_clocks(&self.plan.time_offsets))?;
-        }
+        self.wall(Step::Time, renew_clocks(&self.plan.time_offsets))?;
         self.wall(Step::Loopback, system::loopback::raise())?;
         self.wall(Step::HostName, rustix::system::sethostname(HOST_NAME.as_bytes()))?;
         self.plan.wires.as_ref().map_or(Ok(()), Wires::lay)?;
@@ -213,19 +211,11 @@ fn take(handed: &Handed<'_>) -> rustix::io::Result<()> {
     Ok(())
 }
 
-/// For the program only: a process never changes its own clocks.
+/// For the programs only: a process never changes its own clocks.
 fn renew_clocks(offsets: &[u8]) -> rustix::io::Result<()> {
-    set_clocks(&own_clocks()?, offsets)
-}
-
-/// What the clocks of the processes that this one starts are set by, for as long as it is open.
-pub fn own_clocks() -> rustix::io::Result<OwnedFd> {
-    rustix::fs::open(c"/proc/self/timens_offsets", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())
-}
-
-pub fn set_clocks(clocks: &OwnedFd, offsets: &[u8]) -> rustix::io::Result<()> {
     clone::unshare(namespace::TIME)?;
-    rustix::io::write(clocks, offsets).map(drop)
+    let file = rustix::fs::open(c"/proc/self/timens_offsets", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+    rustix::io::write(&file, offsets).map(drop)
 }
 
 /// What the kernel counts for each user of the host is counted for the run by itself, and ends sooner; nor are there further

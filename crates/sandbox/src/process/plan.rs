@@ -106,6 +106,8 @@ impl<'a> Plan<'a> {
         let mut fence = fence::left(&skeleton, &grants, &files);
         fence.extend(shares_view.then(fence::own_identity));
         let skeleton_bytes = skeleton.bytes();
+        let is_host = purpose == Purpose::Hosted;
+        let hosting = if is_host { filter::hosting() } else { Vec::new() };
         let rlimits = rlimits(&order.limits, is_counted, cell.unwrap_or(0));
         Ok(Plan {
             candidates: candidates(name, &order.environment)?,
@@ -118,7 +120,7 @@ impl<'a> Plan<'a> {
             grants,
             files,
             memory_options: memory_options(&order.limits, if shares_view { 0 } else { skeleton_bytes })?,
-            steps: seal::steps(&rlimits, cell.is_some(), &filter),
+            steps: seal::steps(&rlimits, cell.is_some(), if is_host { &hosting } else { &filter }),
             time_offsets: time_offsets(),
             allows_weaker: order.allows_weaker,
             purpose,
@@ -221,7 +223,7 @@ fn rlimits(limits: &Limits, is_counted: bool, others: u64) -> Vec<(Resource, Rli
     rlimits
 }
 
-pub fn time_offsets() -> Vec<u8> {
+fn time_offsets() -> Vec<u8> {
     let since = |clock| clock_gettime(clock).tv_sec;
     let (monotonic, boot) = (since(ClockId::Monotonic), since(ClockId::Boottime));
     format!("monotonic -{monotonic} 0\nboottime -{boot} 0\n").into_bytes()

@@ -92,8 +92,9 @@ pub fn begin_in(
     let plan = match zygote {
         None => None,
         Some(_) => {
+            // What it runs is behind the same walls as any program.
             let setting = Setting {
-                purpose: Purpose::Hosted,
+                purpose: Purpose::Run,
                 is_counted: cgroup.is_none(),
                 cell: Some(zygote::PROCESSES),
                 base: cell.base.clone(),

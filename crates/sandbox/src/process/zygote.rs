@@ -46,13 +46,7 @@ pub struct Guest {
 }
 
 /// Of the first process of a run, in the order in which it hands them out; that of processes first.
-pub const NAMESPACES: [&CStr; 5] = [
-    c"/proc/self/ns/pid",
-    c"/proc/self/ns/mnt",
-    c"/proc/self/ns/ipc",
-    c"/proc/self/ns/uts",
-    c"/proc/self/ns/time_for_children",
-];
+pub const NAMESPACES: [&CStr; 3] = [c"/proc/self/ns/pid", c"/proc/self/ns/mnt", c"/proc/self/ns/ipc"];
 /// With landlock's rules before them.
 pub const HANDED_TO_ZYGOTE: usize = 1 + NAMESPACES.len();
 /// Longer messages do not fit through the socket for sure.

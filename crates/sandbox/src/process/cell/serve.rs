@@ -1,7 +1,7 @@
 //! The process of a cell. It was forked by the C library, so that it may ask for memory.
 
-use super::super::inside::{self, Handed, own_clocks, set_clocks};
-use super::super::plan::{Base, Plan, Setting, time_offsets};
+use super::super::inside::{self, Handed};
+use super::super::plan::{Base, Plan, Setting};
 use super::super::seal;
 use super::super::source::{About, Origin, Source};
 use super::super::start::{self, Purpose};
@@ -17,16 +17,14 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use system::clone::{self, Stack, namespace};
 use system::program::{self, Words};
 
-/// What every run has new.
-const FRESH: u64 = namespace::PID | namespace::MOUNT | namespace::IPC | namespace::UTS;
+/// What every run has new. Nothing can be left in the others but in the network, which is looked at.
+const FRESH: u64 = namespace::PID | namespace::MOUNT | namespace::IPC;
 
 /// The process's life: its namespaces, its files, and then one run after another, until the one outside has gone.
 pub fn live(plan: &Plan<'_>, base: Base, line: &OwnedFd) -> i32 {
     let nothing = rustix::fs::open(c"/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty());
-    // While the host's /proc is still there.
-    let (Ok(nothing), Ok(clocks)) = (nothing, own_clocks()) else { return 1 };
-    let mut kept = [line.as_raw_fd(), clocks.as_raw_fd()];
-    kept.sort_unstable();
+    let Ok(nothing) = nothing else { return 1 };
+    let kept = [line.as_raw_fd()];
     let handed = Handed { plan, socket: line.as_fd(), kept: &kept, streams: [nothing.as_fd(); 3] };
     let is_ready = inside::live(&handed) == 0;
     // It was closed with all else.
@@ -34,8 +32,7 @@ pub fn live(plan: &Plan<'_>, base: Base, line: &OwnedFd) -> i32 {
     if !is_ready || give_up_what_no_run_needs().is_err() {
         return 1;
     }
-    let mut cell =
-        Serving { line, clocks, base, is_counted: plan.is_counted, processes: 1, stack: Stack::default() };
+    let mut cell = Serving { line, base, is_counted: plan.is_counted, processes: 1, stack: Stack::default() };
     while let Ok((told, descriptors)) = hear::<Told<'static>>(line) {
         let answer = match told {
             Told::Run { order, about, is_hosted } => cell.run(&order, about, is_hosted, descriptors),
@@ -62,7 +59,6 @@ fn give_up_what_no_run_needs() -> rustix::io::Result<()> {
 
 struct Serving<'a> {
     line: &'a OwnedFd,
-    clocks: OwnedFd,
     base: Base,
     is_counted: bool,
     /// Of the cell's user, besides those of runs.
@@ -92,7 +88,6 @@ impl Serving<'_> {
         };
         let plan = Plan::new(order, sources, setting).map_err(|_| Errno::INVAL)?;
         let kept = start::left_open(&plan, &socket);
-        set_clocks(&self.clocks, &time_offsets())?;
         let line = self.line;
         let handed = Handed {
             plan: &plan,
