@@ -29,12 +29,7 @@ pub struct Ended {
 }
 
 /// Keeps so many in flight, for that time; then waits for the last of them.
-pub fn rate(
-    client: &mut Client,
-    order: &RunOrder,
-    slice: Duration,
-    in_flight: usize,
-) -> Result<Ended, KeeperError> {
+pub fn rate(client: &mut Client, order: &RunOrder, slice: Duration, in_flight: usize) -> Result<Ended, KeeperError> {
     let began = Instant::now();
     let (mut under_way, mut runs, mut failures) = (0, 0, Vec::new());
     while under_way > 0 || began.elapsed() < slice {
@@ -73,12 +68,7 @@ pub struct Burst {
 }
 
 /// `watcher` is another connection to the same image: an answer to this one would come between what runs say.
-pub fn burst(
-    client: &mut Client,
-    watcher: &mut Client,
-    order: &RunOrder,
-    count: usize,
-) -> Result<Burst, KeeperError> {
+pub fn burst(client: &mut Client, watcher: &mut Client, order: &RunOrder, count: usize) -> Result<Burst, KeeperError> {
     let before = watcher.status()?.runs_ended;
     let began = Instant::now();
     for _ in 0..count {

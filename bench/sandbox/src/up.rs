@@ -5,6 +5,7 @@ use crate::Setting;
 use crate::contender::{self, Contender};
 use crate::load::{self, Ended};
 use keeper::Client;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
@@ -15,7 +16,8 @@ const IN_FLIGHT: usize = 8;
 const PLAIN_WORKERS: usize = 4;
 const MANY: usize = 1000;
 /// Python by its own path: what a user's PATH finds may be a script that looks for the right Python first.
-const PROGRAMS: [(&str, [&str; 3]); 2] = [("bash", ["bash", "-c", "true"]), ("python", ["/usr/bin/python3", "-c", "pass"])];
+const PROGRAMS: [(&str, [&str; 3]); 2] =
+    [("bash", ["bash", "-c", "true"]), ("python", ["/usr/bin/python3", "-c", "pass"])];
 
 pub fn measure(setting: &Setting) -> Value {
     let up = Up::start(setting);
@@ -110,8 +112,8 @@ impl Up {
 
 impl Drop for Up {
     fn drop(&mut self) {
-        // Whoever has ended already is what was wanted; the others end when they notice.
-        let _ = self.keeper.kill();
+        // In order, so that nothing of it is left when whoever comes next is measured.
+        let _ = kill_process(Pid::from_child(&self.keeper), Signal::TERM);
         let _ = self.keeper.wait();
     }
 }

@@ -22,8 +22,8 @@ mod source;
 mod turns;
 mod warden;
 
-use clap::error::{ContextKind, ContextValue};
 use clap::CommandFactory;
+use clap::error::{ContextKind, ContextValue};
 use std::path::Path;
 use std::process::ExitCode;
 
