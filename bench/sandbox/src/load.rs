@@ -112,7 +112,9 @@ pub fn alive(client: &mut Client, count: usize) -> Result<Alive, KeeperError> {
     let (mut living, mut failures) = (BTreeSet::new(), Vec::new());
     while living.len() + failures.len() < count {
         match client.receive_run()? {
-            (id, RunEvent::Output(..)) => drop(living.insert(id)),
+            (id, RunEvent::Output(..)) => {
+                living.insert(id);
+            }
             (id, RunEvent::Ended(end)) => {
                 living.remove(&id);
                 failures.push(format!("{end:?}"));

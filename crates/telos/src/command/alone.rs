@@ -2,7 +2,6 @@
 //! does. Only the commands that scripts start again and again are here, and only what they take as it stands: help and errors
 //! speak of the whole, so they are left to it.
 
-use super::exec::Exec;
 use super::{Cli, Command};
 use crate::options::Color;
 use clap::{Args, Parser};
@@ -19,14 +18,8 @@ struct Alone<C: Args> {
 }
 
 /// None if the whole is needed.
-pub fn read(words: impl Iterator<Item = OsString>) -> Option<Cli> {
-    let mut words = words.peekable();
+pub fn read(mut words: impl Iterator<Item = OsString>) -> Option<Cli> {
     match words.next()?.to_str()? {
-        // Behind two dashes there are no options: nothing has to be described at all.
-        "exec" if words.next_if(|word| word == "--").is_some() => {
-            let exec = Exec::of_command(words.collect());
-            Some(Cli { command: Command::Exec(Box::new(exec)), color: Color::default() })
-        }
         "exec" => one(words, Command::Exec),
         "eval" => one(words, Command::Eval),
         "run" => one(words, Command::Run),
