@@ -1,13 +1,16 @@
-//! Ways to run a program, and how many runs a second each of them does with two workers.
+//! Ways to run a program, and how many runs a second each of them does. All have the same environment, the one that
+//! `telos exec` gives to every program.
 
 use crate::Setting;
+use crate::load::VARIABLES;
+use crate::view::Bwrap;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// As many as this benchmark's machine has processors.
+/// Of those that start a sandbox for each run: as many as this benchmark's machine has processors.
 const WORKERS: usize = 2;
 
 pub enum Contender {
@@ -15,6 +18,8 @@ pub enum Contender {
     Command(Vec<String>),
     /// A program that runs the same again and again by itself for so many seconds, and prints how often.
     Loop(Vec<String>),
+    /// One for each worker.
+    Bwrap(Vec<Bwrap>),
     /// Needs a directory of its own for each run.
     Runc(Bundle),
 }
@@ -24,11 +29,16 @@ impl Contender {
         Contender::Command(words.iter().map(|word| (*word).to_string()).collect())
     }
 
+    pub fn bwrap(program: &[&str]) -> Contender {
+        Contender::Bwrap((0..WORKERS).map(|_| Bwrap::of(program)).collect())
+    }
+
     /// Runs a second.
-    pub fn rate(&self, slice: Duration) -> f64 {
+    pub fn rate(&self, setting: &Setting, workers: usize, slice: Duration) -> f64 {
         let start = Instant::now();
         let runs: u64 = std::thread::scope(|scope| {
-            let workers: Vec<_> = (0..WORKERS).map(|worker| scope.spawn(move || self.runs(worker, slice))).collect();
+            let work = |worker| scope.spawn(move || self.runs(setting, worker, slice));
+            let workers: Vec<_> = (0..workers).map(work).collect();
             workers.into_iter().map(|worker| worker.join().expect("a worker counts")).sum()
         });
         match self {
@@ -38,17 +48,18 @@ impl Contender {
         }
     }
 
-    fn runs(&self, worker: usize, slice: Duration) -> u64 {
+    fn runs(&self, setting: &Setting, worker: usize, slice: Duration) -> u64 {
         if let Contender::Loop(words) = self {
-            let output = command(words).arg(slice.as_secs_f64().to_string()).output().expect("it starts");
+            let output = command(setting, words).arg(slice.as_secs_f64().to_string()).output().expect("it starts");
             assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
             return String::from_utf8_lossy(&output.stdout).trim().parse().expect("it prints a number");
         }
         let (start, mut runs) = (Instant::now(), 0);
         while start.elapsed() < slice {
             let mut each = match self {
-                Contender::Command(words) | Contender::Loop(words) => command(words),
-                Contender::Runc(bundle) => bundle.command(worker, runs),
+                Contender::Command(words) | Contender::Loop(words) => command(setting, words),
+                Contender::Bwrap(each) => command(setting, each[worker].words()),
+                Contender::Runc(bundle) => bundle.command(setting, worker, runs),
             };
             let ended = each.stdin(Stdio::null()).stdout(Stdio::null()).output().expect("it starts");
             assert!(ended.status.success(), "{each:?}: {}", String::from_utf8_lossy(&ended.stderr));
@@ -58,9 +69,10 @@ impl Contender {
     }
 }
 
-fn command(words: &[String]) -> Command {
+pub fn command(setting: &Setting, words: &[String]) -> Command {
     let mut command = Command::new(&words[0]);
-    command.args(&words[1..]);
+    // What telos records of these runs is nobody's.
+    command.args(&words[1..]).env_clear().envs(VARIABLES).env("XDG_STATE_HOME", setting.state.path());
     command
 }
 
@@ -81,6 +93,7 @@ impl Bundle {
         let mut config: Value = serde_json::from_str(&text).expect("it is JSON");
         config["process"]["terminal"] = json!(false);
         config["process"]["args"] = json!(program);
+        config["process"]["env"] = VARIABLES.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let mounts = config["mounts"].as_array_mut().expect("it has mounts");
         mounts.push(json!({ "destination": "/usr", "type": "bind", "source": "/usr", "options": ["rbind", "ro"] }));
         mounts.push(json!({ "destination": "/tmp", "type": "tmpfs", "source": "tmpfs" }));
@@ -89,8 +102,8 @@ impl Bundle {
         Some(Bundle { directory })
     }
 
-    fn command(&self, worker: usize, run: u64) -> Command {
-        let mut command = Command::new("runc");
+    fn command(&self, setting: &Setting, worker: usize, run: u64) -> Command {
+        let mut command = command(setting, &["runc".into()]);
         command.arg("--root").arg(self.directory.path().join("state")).arg("run");
         command.arg("--bundle").arg(self.directory.path()).arg(format!("bench-{worker}-{run}"));
         command
@@ -112,7 +125,7 @@ pub fn all_rates(setting: &Setting, contenders: &[(&str, Contender)]) -> Value {
         for offset in 0..contenders.len() {
             // Who comes behind whom changes from round to round.
             let index = (round + offset) % contenders.len();
-            rates[index].push(contenders[index].1.rate(setting.slice));
+            rates[index].push(contenders[index].1.rate(setting, WORKERS, setting.slice));
         }
         eprintln!("round {} of {}", round + 1, setting.rounds);
     }

@@ -83,7 +83,6 @@ impl Kept {
     fn start(bounds: Bounds) -> Kept {
         let directory = tempfile::tempdir().unwrap();
         let plan = Plan {
-            warden_arguments: Vec::new(),
             directory: directory.path().into(),
             bounds,
             program: std::env::current_exe().unwrap(),

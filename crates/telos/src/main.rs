@@ -22,13 +22,13 @@ mod source;
 mod turns;
 mod warden;
 
+use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue};
-use clap::{CommandFactory, Parser};
 use std::path::Path;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = command::Cli::try_parse().unwrap_or_else(|error| with_tip(error).exit());
+    let cli = command::Cli::read().unwrap_or_else(|error| with_tip(error).exit());
     install_panic_message();
     match std::panic::catch_unwind(|| cli.run()) {
         Ok(Ok(code)) => code,

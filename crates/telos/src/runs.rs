@@ -64,18 +64,20 @@ pub fn directory() -> anyhow::Result<PathBuf> {
 
 fn append(directory: &Path, now: Timestamp, line: &[u8]) -> anyhow::Result<()> {
     let cannot = || format!("cannot write to {}", directory.display());
-    DirBuilder::new().recursive(true).mode(0o700).create(directory).with_context(cannot)?;
     let month = month_of(now, 0);
     let kept = files(directory);
+    if kept.is_empty() {
+        DirBuilder::new().recursive(true).mode(0o700).create(directory).with_context(cannot)?;
+    }
     let newest = kept.iter().filter_map(|name| number_in(name, &month)).max();
     let mut number = newest.unwrap_or(0);
-    let mut file = open(&directory.join(name_of(&month, number))).with_context(cannot)?;
-    if file.metadata()?.len() >= FILE_BYTES {
+    let (mut file, mut length) = open(&directory.join(name_of(&month, number))).with_context(cannot)?;
+    if length >= FILE_BYTES {
         number += 1;
-        file = open(&directory.join(name_of(&month, number))).with_context(cannot)?;
+        (file, length) = open(&directory.join(name_of(&month, number))).with_context(cannot)?;
     }
     // Somebody's write that ran out of room left half a line, which must not swallow this one.
-    let glue: &[u8] = if ends_a_line(&file)? { b"" } else { b"\n" };
+    let glue: &[u8] = if ends_a_line(&file, length)? { b"" } else { b"\n" };
     let bytes = [glue, line].concat();
     let written = file.write(&bytes).with_context(cannot)?;
     ensure!(written == bytes.len(), "{} has no room", directory.display());
@@ -85,17 +87,18 @@ fn append(directory: &Path, now: Timestamp, line: &[u8]) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn open(path: &Path) -> std::io::Result<File> {
+/// With its length.
+fn open(path: &Path) -> std::io::Result<(File, u64)> {
     let file = OpenOptions::new().create(true).append(true).read(true).mode(0o600).open(path)?;
+    let details = file.metadata()?;
     // One that another program made, or a umask, is made ours alone.
-    if file.metadata()?.mode() & 0o777 != 0o600 {
+    if details.mode() & 0o777 != 0o600 {
         rustix::fs::fchmod(&file, Mode::RUSR | Mode::WUSR)?;
     }
-    Ok(file)
+    Ok((file, details.len()))
 }
 
-fn ends_a_line(file: &File) -> std::io::Result<bool> {
-    let length = file.metadata()?.len();
+fn ends_a_line(file: &File, length: u64) -> std::io::Result<bool> {
     let mut last = [b'\n'];
     if length > 0 {
         file.read_exact_at(&mut last, length - 1)?;

@@ -1,7 +1,7 @@
 //! `cargo xtask bench sandbox`: runs a second in sandboxes, ours and those of others, by the program in `bench/sandbox`.
 //! Promises and last values are in `SPECIFICATION.md`.
 
-use super::report::{Bar, Comparison, Report};
+use super::report::{Bar, Comparison, Figure, Report};
 use crate::workspace::{self, Workspace};
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
@@ -11,7 +11,14 @@ use std::process::{Command, Stdio};
 
 /// Of bwrap's rate, with more walls than bwrap has.
 const COLD_BAR: f64 = 1.1;
-const PARTS: [&str; 1] = ["cold"];
+/// Of the rate of plain programs.
+const BASH_BAR: f64 = 0.5;
+const PYTHON_BAR: f64 = 3.0;
+const ACCEPTED_BAR: f64 = 1.0;
+const ALIVE_BAR: f64 = 1000.0;
+/// What others publish of their pools, on 32 processors: to be read beside ours, not compared with them.
+const PUBLISHED: [(&str, f64); 2] = [("bash", 1121.0), ("python", 565.0)];
+const PARTS: [&str; 2] = ["cold", "up"];
 /// What they are called on the command line, and the Debian package they come from.
 const PEERS: [(&str, &str); 3] = [("bwrap", "bubblewrap"), ("unshare", "util-linux"), ("runc", "runc")];
 
@@ -23,6 +30,9 @@ pub struct Options {
     /// How long each contender runs in each round
     #[arg(long, default_value_t = 1.0)]
     seconds: f64,
+    /// The same in the part up
+    #[arg(long, default_value_t = 10.0)]
+    up_seconds: f64,
     /// Also write the report, with every sample, to this file
     #[arg(long)]
     json: Option<PathBuf>,
@@ -50,7 +60,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     };
     let mut command = Command::new(build(workspace)?);
     command.arg("--telos").arg(telos).args(["--rounds", &options.rounds.to_string()]);
-    command.args(["--seconds", &options.seconds.to_string()]);
+    command.args(["--seconds", &options.seconds.to_string(), "--up-seconds", &options.up_seconds.to_string()]);
     if let Some(python) = &options.sandlock {
         command.arg("--sandlock").arg(python);
     }
@@ -65,6 +75,9 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let samples: Value = serde_json::from_slice(&output.stdout).context("bench-sandbox prints JSON")?;
     if let Some(rates) = samples.get("cold") {
         cold(rates, &mut report)?;
+    }
+    if let Some(samples) = samples.get("up") {
+        up(samples, &mut report)?;
     }
     report.finish(options.json.as_deref())
 }
@@ -83,7 +96,7 @@ fn versions() -> BTreeMap<String, String> {
         let line = String::from_utf8_lossy(&output.stdout).lines().next()?.trim().to_string();
         Some((name.to_string(), line))
     };
-    ["bash", "bwrap", "unshare", "runc"].into_iter().filter_map(version).collect()
+    ["bash", "/usr/bin/python3", "bwrap", "unshare", "runc"].into_iter().filter_map(version).collect()
 }
 
 fn cold(rates: &Value, report: &mut Report) -> Result<()> {
@@ -92,6 +105,37 @@ fn cold(rates: &Value, report: &mut Report) -> Result<()> {
     let bwrap = comparison.series.iter().find(|series| series.name == "bwrap").context("bwrap was not measured")?;
     report.bars.push(Bar::at_least("cold runs a second, telos / bwrap", bwrap.our_ratio.value, COLD_BAR));
     report.comparisons.push(comparison);
+    Ok(())
+}
+
+/// Runs through an image that is up: rates, a burst, and how many are alive at once.
+fn up(samples: &Value, report: &mut Report) -> Result<()> {
+    for (program, bar) in [("bash", BASH_BAR), ("python", PYTHON_BAR)] {
+        let comparison = comparison(&format!("{program}, through an image that is up"), &samples["rates"][program])?;
+        print(&comparison);
+        let plain = comparison.series.iter().find(|series| series.name == "plain").context("nothing plain was run")?;
+        report.bars.push(Bar::at_least(format!("{program} runs a second, up / plain"), plain.our_ratio.value, bar));
+        report.comparisons.push(comparison);
+    }
+    println!();
+    for (program, rate) in PUBLISHED {
+        report.figures.push(Figure::new(&format!("{program}, published by others, 32 vCPU"), rate, "runs/s"));
+    }
+    let number = |part: &str, field: &str| {
+        samples[part][field].as_f64().with_context(|| format!("{part} has no number called {field}"))
+    };
+    for (name, part, field, unit) in [
+        ("runs that failed", "rates", "failures", "runs"),
+        ("burst of 1,000: failed", "burst", "failures", "runs"),
+        ("burst of 1,000: under way when all were accepted", "burst", "under_way", "runs"),
+        ("burst of 1,000: all ended", "burst", "ended_s", "s"),
+        ("1,000 at once: failed", "alive", "failures", "runs"),
+        ("1,000 at once: until the last one ran", "alive", "taken_s", "s"),
+    ] {
+        report.figures.push(Figure::new(name, number(part, field)?, unit));
+    }
+    report.bars.push(Bar::at_most("burst of 1,000: seconds to accept", number("burst", "accepted_s")?, ACCEPTED_BAR));
+    report.bars.push(Bar::at_least("alive at once", number("alive", "at_once")?, ALIVE_BAR));
     Ok(())
 }
 
@@ -112,7 +156,7 @@ fn comparison(name: &str, rates: &Value) -> Result<Comparison> {
 fn print(comparison: &Comparison) {
     println!("\n{}: median runs a second, and ours as a part of that with the 95 % interval\n", comparison.name);
     for series in &comparison.series {
-        println!("  {:<10} {:>9.1} {} {}", series.name, series.median.value, comparison.unit, series.our_ratio);
+        println!("  {:<12} {:>9.1} {} {}", series.name, series.median.value, comparison.unit, series.our_ratio);
     }
 }
 

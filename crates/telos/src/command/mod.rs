@@ -1,5 +1,6 @@
 //! The commands, one file each, and what they have in common.
 
+mod alone;
 mod check;
 mod completions;
 mod demo;
@@ -91,6 +92,11 @@ enum Command {
 }
 
 impl Cli {
+    /// From the words behind the program's name, as far as that needs no more than one command: see `alone`.
+    pub fn read() -> clap::error::Result<Cli> {
+        alone::read(std::env::args_os().skip(1)).map_or_else(Cli::try_parse, Ok)
+    }
+
     pub fn run(self) -> anyhow::Result<ExitCode> {
         match self.command {
             Command::Run(command) => command.run(self.color),

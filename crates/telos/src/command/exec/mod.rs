@@ -150,10 +150,9 @@ impl Exec {
         };
         let tap = Tap::new(self.route(), self.raw);
         let started = backend.start(&order, Streams { stdin, output: tap.sink() });
-        let ended = started.and_then(|running| {
-            let stop = running.stop();
-            tap.stop_with(stop.clone());
-            ending.stopped_by = signals::stop_on_signals(stop);
+        let ended = started.and_then(|mut running| {
+            tap.stop_with(running.stop());
+            ending.stopped_by = signals::stop_on_signals(&mut *running);
             running.wait()
         });
         let outcome = match ended {

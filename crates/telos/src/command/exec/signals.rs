@@ -1,25 +1,36 @@
 //! Ctrl-C, SIGTERM and SIGHUP end a run, so that it can be recorded; they would end us, and it with us.
+//!
+//! No thread waits for them: a handler notes which one came and writes to a pipe, which whoever waits for the run watches
+//! as well.
 
-use sandbox::Stop;
+use rustix::pipe::{PipeFlags, pipe_with};
+use sandbox::Running;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
+use signal_hook::{flag, low_level};
+use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::AtomicUsize;
 
 /// The signal that came, 0 if none did.
-pub type Received = Arc<AtomicI32>;
+pub type Received = Arc<AtomicUsize>;
 
-/// Only after a run has been started: this makes a thread. Without it those signals end us as ever.
-pub fn stop_on_signals(stop: Stop) -> Received {
+/// Only after a run has been started: the sandbox forks, and what is inside must not have these handlers. Without them the
+/// signals end us as ever.
+pub fn stop_on_signals(running: &mut dyn Running) -> Received {
     let received = Received::default();
-    let told = received.clone();
-    if let Ok(mut signals) = Signals::new([SIGHUP, SIGINT, SIGTERM]) {
-        std::thread::spawn(move || {
-            for signal in signals.forever() {
-                told.store(signal, Ordering::SeqCst);
-                stop.stop();
-            }
-        });
-    }
+    let _ = try_stop_on_signals(running, &received);
     received
+}
+
+fn try_stop_on_signals(running: &mut dyn Running, received: &Received) -> io::Result<()> {
+    let (readable, writable) = pipe_with(PipeFlags::CLOEXEC)?;
+    // All before the first is registered: a signal that is caught must stop the run.
+    let ends = [(SIGHUP, writable.try_clone()?), (SIGINT, writable.try_clone()?), (SIGTERM, writable)];
+    for (signal, end) in ends {
+        // Which one it was is known before anybody is woken: handlers run in this order.
+        flag::register_usize(signal, received.clone(), signal as usize)?;
+        low_level::pipe::register(signal, end)?;
+    }
+    running.stop_when_readable(readable);
+    Ok(())
 }
