@@ -9,7 +9,4 @@ fn main() {
     // The unwinder comes from the compiler's archive: its shared library asks the processor what it can when it is loaded,
     // which takes 0.1 ms on virtual machines, and is one more file to map.
     println!("cargo::rustc-link-lib=static:-bundle=gcc_eh");
-    // At a fixed address nothing has to be relocated, which is writing to a hundred pages; heap, stack and libraries stay
-    // at random ones.
-    println!("cargo::rustc-link-arg-bins=-no-pie");
 }
