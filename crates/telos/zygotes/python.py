@@ -2,9 +2,10 @@
 # telos in namespaces that were prepared for runs, with the modules to load as its arguments, and hears of each run on
 # descriptor 3. Nothing that it is told runs in it, only in its children.
 #
-# A message has words that end with a zero: the numbers of arguments and variables, the directory, the arguments, the variables;
-# then one line for each system call by which the child gives up what it does not need. With it come descriptors: standard
-# input, output and error, the socket to report to, landlock's rules, and the namespaces of the run, the one of processes first.
+# A message has one line for each system call by which the child gives up what it does not need. With it come descriptors:
+# standard input, output and error, the socket to report to, landlock's rules, and the namespaces of the run, the one of
+# processes first. All else is private to the run, and only the child hears it, from the socket that it reports to: words that
+# end with a zero: the number of arguments, the directory, the arguments, the variables.
 #
 # The child's answer is eight bytes, as crates/sandbox/src/process/report.rs has them; the zygote tells how the child ended.
 import array
@@ -24,6 +25,8 @@ RULES, REPORT = 200, 201
 libc = ctypes.CDLL(None, use_errno=True)
 syscall = libc.syscall
 syscall.restype = ctypes.c_long
+# Without what Python does about threads, of which there are none here: that touches half of its memory.
+fork = ctypes.PyDLL(None).fork
 
 
 def call(number, *arguments):
@@ -140,8 +143,24 @@ def finish(code):
         os._exit(code)
 
 
-def run(words, environment, calls, descriptors):
+def take_environment(variables):
+    """As if they had been there at the start."""
+    wanted = dict(variable.split(b"=", 1) for variable in variables)
+    here = os.environ._data
+    for name in here.keys() - wanted.keys():
+        os.unsetenv(name)
+    for name, value in wanted.items():
+        if here.get(name) != value:
+            os.putenv(name, value)
+    here.clear()
+    here.update(wanted)
+
+
+def run(calls, descriptors):
     os.dup2(descriptors[3], REPORT, inheritable=False)
+    counts, *words = os.read(REPORT, 1 << 17).split(b"\0")
+    arguments = 1 + int(counts)
+    argv = [os.fsdecode(word) for word in words[1:arguments]]
     try:
         enter(words[0], calls, descriptors)
     except OSError as error:
@@ -149,47 +168,42 @@ def run(words, environment, calls, descriptors):
         os._exit(127)
     say(REPORT, STARTED, 0, 0)
     os.close(REPORT)
-    os.environ.clear()
-    for variable in environment:
-        name, _, value = os.fsdecode(variable).partition("=")
-        os.environ[name] = value
-    argv = [os.fsdecode(word) for word in words[1:]]
-    sys.dont_write_bytecode = bool(os.environ.get("PYTHONDONTWRITEBYTECODE"))
+    take_environment(words[arguments:-1])
+    sys.dont_write_bytecode = b"PYTHONDONTWRITEBYTECODE" in os.environ._data
     if hasattr(sys, "orig_argv"):
         sys.orig_argv[:] = argv
     if "random" in sys.modules:
         sys.modules["random"].seed()
-    gc.unfreeze()
+    if "threading" in sys.modules:
+        sys.modules["threading"].main_thread()._set_native_id()
+    gc.enable()
     finish(perform(argv))
 
 
 def serve(line):
     size = array.array("i").itemsize
     while True:
-        text, control, _, _ = line.recvmsg(1 << 17, socket.CMSG_SPACE(16 * size))
+        text, control, _, _ = line.recvmsg(1 << 16, socket.CMSG_SPACE(16 * size))
         if not text:
             os._exit(0)
         descriptors = array.array("i")
         for _, _, content in control:
             descriptors.frombytes(content[: len(content) - len(content) % size])
-        counts, rest = text.split(b"\0", 1)
-        arguments, variables = map(int, counts.split())
-        *words, last = rest.split(b"\0", 1 + arguments + variables)
-        words, environment = words[: 1 + arguments], words[1 + arguments :]
-        calls = sealing(last)
+        calls = sealing(text)
         call(SETNS, descriptors[5], 0x20000000)
-        pid = os.fork()
+        pid = fork()
         if pid == 0:
             line.close()
-            run(words, environment, calls, list(descriptors))
+            run(calls, list(descriptors))
         report = descriptors.pop(3)
         for descriptor in descriptors:
             os.close(descriptor)
-        _, status = os.waitpid(pid, 0)
-        try:
-            say(report, ENDED, 0, status)
-        except OSError:
-            pass
+        if pid > 0:
+            _, status = os.waitpid(pid, 0)
+            try:
+                say(report, ENDED, 0, status)
+            except OSError:
+                pass
         os.close(report)
 
 
@@ -199,7 +213,10 @@ def main():
             importlib.import_module(name)
         except ImportError:
             pass
-    # Copies share what is never looked at again.
+    # What is made when it is first needed is made now.
+    exec(compile("pass", "<string>", "exec"), {})
+    # Copies share what is never written to: no collection looks at what is here now, in any of them.
+    gc.disable()
     gc.collect()
     gc.freeze()
     serve(socket.socket(fileno=3))

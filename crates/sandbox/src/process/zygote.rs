@@ -68,19 +68,25 @@ impl Guest {
         Ok(Guest { socket, pidfd })
     }
 
-    /// Asks for a run. What comes of it is told over the socket that is returned.
+    /// Asks for a run. What comes of it is told over the socket that is returned, where the child finds what it is to run:
+    /// the zygote itself must not know, since whatever it knew all its children would.
     pub fn ask(&self, plan: &Plan<'_>, given: &Given, handed_out: &[OwnedFd]) -> Result<OwnedFd, SandboxError> {
         let (report, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
             .map_err(SandboxError::system("make a socket; the limit of open files may be too low"))?;
-        let text = told(plan);
+        let trouble = SandboxError::system("ask a zygote");
         let mut descriptors: Vec<BorrowedFd<'_>> = given.all().to_vec();
         descriptors.push(theirs.as_fd());
         descriptors.extend(handed_out.iter().map(AsFd::as_fd));
         let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4 + HANDED_TO_ZYGOTE))];
         let mut control = SendAncillaryBuffer::new(&mut room);
         control.push(SendAncillaryMessage::ScmRights(&descriptors));
-        sendmsg(&self.socket, &[IoSlice::new(&text)], &mut control, SendFlags::NOSIGNAL)
-            .map_err(SandboxError::system("ask a zygote"))?;
+        let lines: Vec<String> = plan.steps.iter().map(|(_, call)| call.told()).collect();
+        rustix::net::send(&report, &secret(plan), SendFlags::NOSIGNAL)
+            .and_then(|_| {
+                let lines = lines.join("\n");
+                sendmsg(&self.socket, &[IoSlice::new(lines.as_bytes())], &mut control, SendFlags::NOSIGNAL)
+            })
+            .map_err(trouble)?;
         Ok(report)
     }
 }
@@ -145,13 +151,11 @@ pub fn make_ready(socket: &OwnedFd) -> rustix::io::Result<()> {
     program::restore_signals()
 }
 
-/// All that the zygote's child is told: words that end with a zero, and lines.
-fn told(plan: &Plan<'_>) -> Vec<u8> {
+/// What only the zygote's child is told: words that end with a zero.
+fn secret(plan: &Plan<'_>) -> Vec<u8> {
     let (arguments, environment) = (plan.arguments.as_slice(), plan.environment.as_slice());
-    let mut told = format!("{} {}\0", arguments.len(), environment.len()).into_bytes();
+    let mut told = format!("{}\0", arguments.len()).into_bytes();
     let words = std::iter::once(&plan.directory).chain(arguments).chain(environment);
     words.for_each(|word| told.extend(word.as_bytes_with_nul()));
-    let lines: Vec<String> = plan.steps.iter().map(|(_, call)| call.told()).collect();
-    told.extend(lines.join("\n").into_bytes());
     told
 }
