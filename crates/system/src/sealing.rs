@@ -121,10 +121,8 @@ impl Call {
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    let digit = |value: u8| char::from_digit(value.into(), 16).unwrap_or('0');
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 #[cfg(test)]
@@ -143,7 +141,7 @@ mod tests {
     #[test]
     fn a_limit_is_set() {
         let child = crate::clone::clone(0, || {
-            let is_set = limit(libc::RLIMIT_CORE as u32, 0).perform(None).is_ok();
+            let is_set = limit(libc::RLIMIT_CORE, 0).perform(None).is_ok();
             let refused = keep_to_rules().perform(None).is_err();
             i32::from(!(is_set && refused))
         });

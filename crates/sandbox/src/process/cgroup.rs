@@ -191,7 +191,8 @@ impl Cgroup {
             set(&self.memory.join("memory.max"), bytes)?;
             return if_there(set(&self.memory.join("memory.swap.max"), 0));
         }
-        let (limit, whole) = (self.memory.join("memory.limit_in_bytes"), self.memory.join("memory.memsw.limit_in_bytes"));
+        let (limit, whole) =
+            (self.memory.join("memory.limit_in_bytes"), self.memory.join("memory.memsw.limit_in_bytes"));
         // The first is never above the second.
         if set(&limit, bytes).is_err() {
             if_there(set(&whole, bytes))?;
@@ -217,7 +218,7 @@ impl Cgroup {
     pub fn count_anew(&self) -> Before {
         let (user, system) = self.times(Before::default()).unwrap_or_default();
         // What was reset is told by the same descriptor.
-        let hides_peak = !self.peak().is_some_and(|mut file| file.write_all(b"0").is_ok());
+        let hides_peak = self.peak().is_none_or(|file| file.write_all_at(b"0", 0).is_err());
         Before { user, system, kills: self.kills(), hides_peak }
     }
 

@@ -7,8 +7,8 @@ use crate::order::Order;
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::Errno;
 use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, recvmsg,
-    sendmsg,
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, recv,
+    recvmsg, sendmsg,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::borrow::Cow;
@@ -24,6 +24,7 @@ use system::clone::End;
 
 /// What the process is asked for.
 #[derive(Serialize, Deserialize)]
+#[expect(clippy::large_enum_variant, reason = "there is one at a time")]
 pub enum Told<'a> {
     /// With standard input, output and error, the socket that is reported to, and a mount for each grant.
     Run { order: Cow<'a, Order>, about: Vec<About>, is_hosted: bool },
@@ -96,9 +97,7 @@ impl Line {
     /// How a run's first process ended. If the cell's process went with it, that was a kill.
     pub fn hear_end(&self) -> End {
         match hear(&self.0) {
-            Ok((Answer::Ended { status, user, system, memory_bytes }, _)) => {
-                End { status, user, system, memory_bytes }
-            }
+            Ok((Answer::Ended { status, user, system, memory_bytes }, _)) => End { status, user, system, memory_bytes },
             _ => End { status: KILLED, user: Duration::ZERO, system: Duration::ZERO, memory_bytes: 0 },
         }
     }
@@ -106,7 +105,7 @@ impl Line {
 
 pub fn say(socket: &OwnedFd, message: &impl Serialize, descriptors: &[BorrowedFd<'_>]) -> rustix::io::Result<()> {
     let bytes = postcard::to_stdvec(message).map_err(|_| Errno::INVAL)?;
-    let mut room = vec![MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
+    let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
     let mut control = SendAncillaryBuffer::new(&mut room);
     let file;
     let mut all: Vec<BorrowedFd<'_>> = Vec::new();
@@ -128,8 +127,12 @@ pub fn say(socket: &OwnedFd, message: &impl Serialize, descriptors: &[BorrowedFd
 /// An error when the other end has gone.
 pub fn hear<T: DeserializeOwned>(socket: &OwnedFd) -> rustix::io::Result<(T, Vec<OwnedFd>)> {
     let mut kind = [0u8; 1];
-    let mut bytes = vec![0u8; INLINE_BYTES];
-    let mut room = vec![MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
+    // How long the next message is, and that it is there.
+    let length = rustix::io::retry_on_intr(|| {
+        recv(socket, &mut kind, RecvFlags::PEEK | RecvFlags::TRUNC).map(|(_, length)| length)
+    })?;
+    let mut bytes = vec![0u8; length.checked_sub(1).ok_or(Errno::PIPE)?];
+    let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
     let mut control = RecvAncillaryBuffer::new(&mut room);
     let mut places = [IoSliceMut::new(&mut kind), IoSliceMut::new(&mut bytes)];
     let received =
@@ -141,7 +144,6 @@ pub fn hear<T: DeserializeOwned>(socket: &OwnedFd) -> rustix::io::Result<(T, Vec
             _ => Vec::new(),
         })
         .collect();
-    let length = received.checked_sub(1).ok_or(Errno::PIPE)?;
     if kind == *b"f" {
         if descriptors.is_empty() {
             return Err(Errno::INVAL);
@@ -151,7 +153,7 @@ pub fn hear<T: DeserializeOwned>(socket: &OwnedFd) -> rustix::io::Result<(T, Vec
         bytes = vec![0; size];
         file.read_exact_at(&mut bytes, 0).map_err(|_| Errno::IO)?;
     } else {
-        bytes.truncate(length);
+        bytes.truncate(received.saturating_sub(1));
     }
     let message = postcard::from_bytes(&bytes).map_err(|_| Errno::INVAL)?;
     Ok((message, descriptors))
