@@ -23,6 +23,10 @@ pub enum StoreError {
     Missing(PathBuf),
     #[error("{} has an image but no log, and the log has its last commits; restore it from a backup", .0.display())]
     LogLost(PathBuf),
+    #[error("{} has a log but no image; restore it from a backup", .0.display())]
+    ImageLost(PathBuf),
+    #[error("{} is not empty; a backup needs a directory of its own", .0.display())]
+    NotEmpty(PathBuf),
     /// A write or flush failed earlier. Nobody knows what is on the medium, so nothing is written until it is opened again.
     #[error("the store takes no commits since a failure: {0}")]
     Latched(String),

@@ -122,7 +122,7 @@ fn backup(directory: &ImageDirectory, into: &Path) -> anyhow::Result<ExitCode> {
     } else {
         system::fault::name_on_fault(&path.join(store::IMAGE));
         let copy = || Store::open_read_only(&path, Options::default())?.backup(&into);
-        watch::growing(&path.join(store::IMAGE), &into.join(store::IMAGE), copy)?;
+        watch::copying(&path, &into, copy)?;
     }
     print(&format!("the image is copied to {name}\n"))
 }
