@@ -2,10 +2,11 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use system::shell::quoted;
 
 #[derive(Debug, thiserror::Error)]
 pub enum KeeperError {
-    #[error("no image is up in {}; start it with `telos up {}`", .0.display(), .0.display())]
+    #[error("no image is up in {}; start it with `telos up {}`", .0.display(), quoted(.0))]
     NotUp(PathBuf),
     #[error("the image in {} is up already, as process {pid}; `telos send` talks to it, `kill {pid}` stops it", directory.display())]
     IsUp { directory: PathBuf, pid: i32 },

@@ -5,15 +5,18 @@ use std::io;
 use std::path::{Path, PathBuf};
 use system::SystemError;
 
+/// What is left to do when a file is damaged.
+const ADVICE: &str = "; restore it from a backup";
+
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     #[error(transparent)]
     System(#[from] SystemError),
     #[error("cannot {action} {}: {source}", path.display())]
     File { action: &'static str, path: PathBuf, source: io::Error },
-    #[error("{} is damaged: {what}", path.display())]
+    #[error("{} is damaged: {what}{ADVICE}", path.display())]
     Corrupt { path: PathBuf, what: String },
-    #[error("object {object} in {} is damaged: {source}", path.display())]
+    #[error("object {object} in {} is damaged: {source}{ADVICE}", path.display())]
     CorruptObject { object: ObjectId, path: PathBuf, source: ChangeError },
     #[error("{} has format {found}, newer than the {known} that this program understands", path.display())]
     Version { path: PathBuf, found: u32, known: u32 },
@@ -49,6 +52,12 @@ pub enum StoreError {
 impl StoreError {
     pub(crate) fn file<'p>(action: &'static str, path: &'p Path) -> impl FnOnce(io::Error) -> StoreError + 'p {
         move |source| StoreError::File { action, path: path.into(), source }
+    }
+
+    /// Without advice, for whoever tells many at once.
+    pub(crate) fn finding(&self) -> String {
+        let words = self.to_string();
+        words.strip_suffix(ADVICE).map(String::from).unwrap_or(words)
     }
 
     pub(crate) fn corrupt(path: &Path, what: impl Into<String>) -> StoreError {

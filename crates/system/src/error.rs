@@ -12,10 +12,12 @@ pub enum SystemError {
     Locked { path: PathBuf, holder: Option<u32> },
     #[error("{} is a symbolic link, and what it leads to would be written over; remove the link", .0.display())]
     Link(PathBuf),
+    #[error("{} is no file; move it away, the table of the image's readers belongs there", .0.display())]
+    NotAFile(PathBuf),
     /// What the B+tree library says, by its number.
     #[error("cannot {action} {}: {message}", path.display())]
     Tree { action: &'static str, path: PathBuf, message: String, code: i32 },
-    #[error("{} is no image: {reason}", path.display())]
+    #[error("{} is no image: {reason}; restore it from a backup", path.display())]
     NoImage { path: PathBuf, reason: &'static str },
 }
 

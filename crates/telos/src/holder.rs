@@ -1,11 +1,14 @@
 //! Whoever holds the files of an image. An image process whose keeper was killed ends by itself, which takes a moment if it
-//! has much memory or a flush under way: it is waited for. Anybody else is named at once.
+//! has much memory or a flush under way: it is waited for. Anybody else is named at once, also to whom wants to talk to it.
 
 use crate::command::IMAGE_PROCESS;
 use crate::report;
+use keeper::KeeperError;
 use std::time::{Duration, Instant};
 use store::StoreError;
 use system::SystemError;
+use system::file::holder_of;
+use system::shell::quoted;
 
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Nobody knows who it is.
@@ -38,6 +41,25 @@ pub fn patiently<T>(mut open: impl FnMut() -> Result<T, StoreError>) -> Result<T
         }
         std::thread::sleep(GLANCE);
     }
+}
+
+/// Why an image is not up, if the reason is a process that has it open.
+pub fn explained(error: &anyhow::Error) -> Option<String> {
+    let Some(KeeperError::NotUp(directory)) = error.downcast_ref() else { return None };
+    let holder = holder_of(&directory.join(store::LOG))?;
+    let words = command_line(holder);
+    let (shown, typed) = (directory.display(), quoted(directory));
+    if let Some(keeper) = keeper_of(holder).filter(|_| words.iter().any(|word| word == IMAGE_PROCESS)) {
+        return Some(format!(
+            "nobody can reach the image in {shown}: its keeper, process {keeper}, is starting or stopping, or its socket \
+             was removed; try again in a moment, or end it with `kill {keeper}` and start it with `telos up {typed}`"
+        ));
+    }
+    let what = words.get(1).map(|word| format!(" (telos {word})")).unwrap_or_default();
+    Some(format!(
+        "no image is up in {shown}: process {holder}{what} has it open; when that has ended, start it with \
+         `telos up {typed}`"
+    ))
 }
 
 /// An image process whose keeper is gone is on its way out. One that has given its memory back has no command line any more.

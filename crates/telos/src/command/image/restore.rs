@@ -16,6 +16,7 @@ use std::process::ExitCode;
 use store::{Held, StoreError};
 use system::SystemError;
 use system::file::Unnamed;
+use system::shell::quoted;
 
 const PIECE_BYTES: usize = 1 << 20;
 /// What an image is made of. The log comes last, as without one there is no image.
@@ -50,7 +51,8 @@ impl Restore {
         let report = examined(copy.path())?;
         if !report.is_clean() {
             print(&(report.findings.join("\n") + "\n"))?;
-            crate::report::say(&format!("error: {} is damaged; nothing was restored", self.backup.display()));
+            let words = format!("error: {} is damaged; nothing was restored", self.backup.display());
+            crate::report::say(&crate::report::harmless(&words));
             return Ok(ExitCode::from(exit_code::EXCEPTION));
         }
         copy.give_name()?;
@@ -63,7 +65,8 @@ impl Restore {
             }
             false => format!(
                 "{directory} has the image again: {commits} commits, {bytes} bytes, and nothing is wrong; \
-                 `telos up {directory}` wakes it up\n"
+                 `telos up {}` wakes it up\n",
+                quoted(&self.directory)
             ),
         })
     }
