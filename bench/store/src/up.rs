@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
-use system::file::{Hold, Lock};
+use system::file::Lock;
 
 pub struct Up {
     directory: PathBuf,
@@ -42,7 +42,7 @@ impl Up {
         let _ = self.keeper.kill();
         let _ = self.keeper.wait();
         // A thread that waits for the disk holds the lock for a while yet.
-        while Lock::take(&self.directory.join(store::LOCK), Hold::Alone).is_err() {
+        while Lock::take(&self.directory.join(store::LOCK)).is_err() {
             std::thread::sleep(Duration::from_millis(1));
         }
     }

@@ -2,15 +2,18 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use system::shell::quoted;
 
 #[derive(Debug, thiserror::Error)]
 pub enum KeeperError {
-    #[error("no image is up in {}; start it with `telos up {}`", .0.display(), .0.display())]
+    #[error("no image is up in {}; start it with `telos up {}`", .0.display(), quoted(.0))]
     NotUp(PathBuf),
     #[error("the image in {} is up already, as process {pid}; `telos send` talks to it, `kill {pid}` stops it", directory.display())]
     IsUp { directory: PathBuf, pid: i32 },
     #[error("another process is starting or stopping the image in {}; try again in a moment", .0.display())]
     Changing(PathBuf),
+    #[error("process {pid} has the image in {} and nobody can reach it: it is starting or stopping, or its socket was removed; try again in a moment, or end it with `kill {pid}`", directory.display())]
+    Silent { directory: PathBuf, pid: u32 },
     #[error("{} belongs to another user: only they and root may talk to it", .0.display())]
     NotYours(PathBuf),
     #[error("{} is not a socket; move it away, the keeper's socket belongs there", .0.display())]

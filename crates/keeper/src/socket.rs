@@ -2,7 +2,7 @@
 //! another keeper lives, replaced when its keeper is dead.
 
 use crate::error::KeeperError;
-use rustix::fs::{FlockOperation, Mode, OFlags, flock};
+use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, flock, statat, unlinkat};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::fs::File;
@@ -13,6 +13,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use system::file::holder_of;
 
 /// The name of the socket in an image's directory.
 pub const SOCKET: &str = "telos.sock";
@@ -76,8 +77,10 @@ pub(crate) fn connect(directory: &Path) -> Result<UnixStream, KeeperError> {
 /// The listening socket of a directory, and the right to it, which ends with the process however it ends.
 pub(crate) struct Seat {
     pub listener: UnixListener,
-    path: PathBuf,
-    _right: File,
+    /// Which socket is ours: by its name there may be another's, if the directory was moved or copied.
+    inode: u64,
+    /// The directory itself, wherever it is now.
+    right: File,
 }
 
 impl Seat {
@@ -98,36 +101,51 @@ impl Seat {
         rustix::process::umask(mask);
         let listener = bound.map_err(KeeperError::file("make", &path))?;
         listener.set_nonblocking(true).map_err(KeeperError::file("listen on", &path))?;
-        Ok(Seat { listener, path, _right: right })
+        let inode = inode_of_socket(&right).map_err(|error| KeeperError::file("look at", &path)(error.into()))?;
+        Ok(Seat { listener, inode, right })
     }
 }
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        // Another keeper replaces what stays behind.
-        let _ = std::fs::remove_file(&self.path);
+        if inode_of_socket(&self.right) == Ok(self.inode) {
+            // Another keeper replaces what stays behind.
+            let _ = unlinkat(&self.right, SOCKET, AtFlags::empty());
+        }
     }
+}
+
+fn inode_of_socket(directory: &File) -> Result<u64, Errno> {
+    statat(directory, SOCKET, AtFlags::SYMLINK_NOFOLLOW).map(|found| found.st_ino)
 }
 
 /// A lock on the directory itself, so that two keepers that start at once do not take each other's socket away.
 fn claim(directory: &Path) -> Result<File, KeeperError> {
     const TRIES: u32 = 20;
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let opened = rustix::fs::open(directory, flags, Mode::empty());
-    let right = File::from(opened.map_err(|error| KeeperError::file("open", directory)(error.into()))?);
+    let opened = rustix::fs::open(directory, flags, Mode::empty()).map_err(|error| match error {
+        Errno::ACCESS => KeeperError::NotYours(directory.into()),
+        error => KeeperError::file("open", directory)(error.into()),
+    });
+    let right = File::from(opened?);
     for attempt in 0..TRIES {
         match flock(&right, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => return Ok(right),
             Err(Errno::WOULDBLOCK) => {}
             Err(error) => return Err(KeeperError::file("lock", directory)(error.into())),
         }
-        if let Ok(stream) = connect(directory) {
-            return Err(KeeperError::IsUp { directory: directory.into(), pid: peer(&stream)?.pid });
+        match connect(directory) {
+            Ok(stream) => return Err(KeeperError::IsUp { directory: directory.into(), pid: peer(&stream)?.pid }),
+            Err(error @ KeeperError::NotYours(_)) => return Err(error),
+            Err(_) => {}
         }
         // It has the right and does not listen: it begins or ends, which takes a moment.
         std::thread::sleep(Duration::from_millis(5 * u64::from(attempt)));
     }
-    Err(KeeperError::Changing(directory.into()))
+    Err(match holder_of(directory) {
+        Some(pid) => KeeperError::Silent { directory: directory.into(), pid },
+        None => KeeperError::Changing(directory.into()),
+    })
 }
 
 #[cfg(test)]
@@ -146,6 +164,34 @@ mod tests {
         assert!(matches!(second, KeeperError::IsUp { pid, .. } if pid == our_pid), "{second}");
         drop(seat);
         assert!(!socket_path(directory.path()).exists());
+    }
+
+    /// The story: a directory was moved, another keeper took its place, and the first removed the second's socket in the end.
+    #[test]
+    fn a_keeper_removes_its_own_socket_only_and_wherever_that_is() {
+        let parent = tempfile::tempdir().unwrap();
+        let [place, moved] = ["place", "moved"].map(|name| parent.path().join(name));
+        std::fs::create_dir(&place).unwrap();
+        let first = Seat::take(&place).unwrap();
+        std::fs::rename(&place, &moved).unwrap();
+        std::fs::create_dir(&place).unwrap();
+        let second = Seat::take(&place).unwrap();
+        drop(first);
+        assert!(connect(&place).is_ok() && !socket_path(&moved).exists());
+        std::fs::remove_file(socket_path(&place)).unwrap();
+        std::fs::write(socket_path(&place), "somebody's").unwrap();
+        drop(second);
+        assert_eq!(std::fs::read(socket_path(&place)).unwrap(), b"somebody's");
+    }
+
+    /// The story: it was said for ever that somebody is starting or stopping.
+    #[test]
+    fn a_keeper_that_lost_its_socket_is_named() {
+        let directory = tempfile::tempdir().unwrap();
+        let _seat = Seat::take(directory.path()).unwrap();
+        std::fs::remove_file(socket_path(directory.path())).unwrap();
+        let second = Seat::take(directory.path()).err().unwrap();
+        assert!(second.to_string().contains(&format!("kill {}", std::process::id())), "{second}");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! A copy of a store while it is in use: the image as it is now, and the log's tail. The copy is a store like any other:
-//! restoring it is opening it.
+//! restoring it is opening it. It is made beside its place and gets its name when it is whole: half a backup has no name that
+//! anybody opens, and is removed, by the next attempt at the latest.
 //!
 //! Commits go on meanwhile, and so do checkpoints: one moment is taken under the checkpoint's turn, with the log's tail, whose
 //! room would be used again; a snapshot then keeps the image's pages of that moment for as long as it takes to copy them.
@@ -7,11 +8,11 @@
 use crate::error::StoreError;
 use crate::label::Label;
 use crate::log::{Log, image_checksum};
-use crate::open::{IMAGE, LOCK, LOG, UNFINISHED, begin_log};
+use crate::open::{IMAGE, LOG};
 use crate::store::Store;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use system::disk::FileDisk;
-use system::file::{Hold, Lock, create_private, give_name, make_directory};
+use system::file::{Unnamed, create_private};
 use system::lmdb::{Header, ReadTransaction, copy_pages, read_headers};
 
 /// The log is copied in pieces of this size.
@@ -20,7 +21,7 @@ const PIECE_BYTES: u64 = 1 << 20;
 /// A copy that has begun: its moment is chosen, and the log's tail is copied.
 pub struct Backup<'s> {
     store: &'s Store,
-    to: PathBuf,
+    copy: Unnamed,
     log: Log,
     /// As it stands in the original.
     label: Label,
@@ -29,7 +30,6 @@ pub struct Backup<'s> {
     header: Header,
     /// Keeps the pages of that header. After a failure it may be of a later transaction, but then nothing is written.
     _snapshot: ReadTransaction,
-    _lock: Lock,
 }
 
 impl Store {
@@ -40,13 +40,8 @@ impl Store {
 
     /// Chooses the moment that is copied, whatever is committed later.
     pub fn begin_backup(&self, to: &Path) -> Result<Backup<'_>, StoreError> {
-        make_directory(to)?;
-        // Before the lock, which is ours already if the directory is.
-        if to.join(LOG).exists() {
-            return Err(StoreError::Exists(to.into()));
-        }
-        let lock = Lock::take(&to.join(LOCK), Hold::Alone)?;
-        let disk = begin_log(to)?;
+        expect_room(to)?;
+        let copy = Unnamed::beside(to)?;
         // Whoever holds this makes no checkpoint, so that header, snapshot and log belong together.
         let turn = self.shared.turn();
         let (image, journal) = (&self.shared.image, &self.shared.journal);
@@ -61,21 +56,11 @@ impl Store {
         let header =
             header.ok_or_else(|| StoreError::corrupt(image.path(), "it has not the header that was flushed"))?;
         let applied = image.state(&self.shared.reader.lock())?.number;
-        let log = self.copy_log(to, disk, label, end)?;
+        let log = self.copy_log(&copy.path().join(LOG), label, end)?;
         let pending = journal.lock().pending.commits().rev().find(|commit| commit.end <= end).map(|last| last.number);
         drop(turn);
         let last_commit = pending.unwrap_or(applied);
-        Ok(Backup {
-            store: self,
-            to: to.into(),
-            log,
-            label,
-            end,
-            last_commit,
-            header,
-            _snapshot: snapshot,
-            _lock: lock,
-        })
+        Ok(Backup { store: self, copy, log, label, end, last_commit, header, _snapshot: snapshot })
     }
 
     /// Up to where the log is copied: all of it, or after a failure what is known to be whole.
@@ -88,10 +73,11 @@ impl Store {
     }
 
     /// Copies the log's tail, which is not flushed yet, and under a label that does not count on it.
-    fn copy_log(&self, to: &Path, disk: FileDisk, original: Label, end: u64) -> Result<Log, StoreError> {
+    fn copy_log(&self, path: &Path, original: Label, end: u64) -> Result<Log, StoreError> {
+        let disk = FileDisk::create(path).map_err(StoreError::file("make", path))?;
         let from = &self.shared.journal.log;
         let label = Label { frontier: end, durable: original.applied, ..original };
-        let copy = Log::create(Box::new(disk), &to.join(UNFINISHED), label)?;
+        let copy = Log::create(Box::new(disk), path, label)?;
         let mut position = original.applied;
         while position < end {
             let mut piece = vec![0; PIECE_BYTES.min(end - position) as usize];
@@ -106,10 +92,24 @@ impl Store {
     }
 }
 
+/// The directory of a backup holds nothing, if there is one.
+fn expect_room(to: &Path) -> Result<(), StoreError> {
+    if to.join(LOG).exists() {
+        return Err(StoreError::Exists(to.into()));
+    }
+    if to.join(IMAGE).exists() {
+        return Err(StoreError::LogLost(to.into()));
+    }
+    match std::fs::read_dir(to).is_ok_and(|mut entries| entries.next().is_some()) {
+        true => Err(StoreError::NotEmpty(to.into())),
+        false => Ok(()),
+    }
+}
+
 impl Backup<'_> {
     /// Copies the image, and makes a store of it all. Returns the number of its last commit.
     pub fn finish(self) -> Result<u64, StoreError> {
-        let path = self.to.join(IMAGE);
+        let path = self.copy.path().join(IMAGE);
         let file = create_private(&path).map_err(StoreError::file("make", &path))?;
         copy_pages(self.store.shared.image.path(), &self.header, &file, &path)?;
         file.sync_all().map_err(StoreError::file("flush", &path))?;
@@ -118,7 +118,7 @@ impl Backup<'_> {
             label.session = self.label.session;
             label.durable = self.end;
         })?;
-        give_name(&self.to.join(UNFINISHED), &self.to.join(LOG))?;
+        self.copy.give_name()?;
         Ok(self.last_commit)
     }
 }

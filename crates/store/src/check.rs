@@ -139,7 +139,7 @@ impl Check<'_> {
                     Ok(creation) => {
                         references(self.shared, &self.snapshot, &self.born, &mut self.report, object, &creation)?
                     }
-                    Err(error) => self.report.add(error),
+                    Err(error) => self.report.add(error.finding()),
                 }
             } else {
                 self.report.add(format!("{}: a key is no id", image.path().display()));
@@ -183,7 +183,7 @@ impl Check<'_> {
                     references(self.shared, &self.snapshot, &self.born, &mut self.report, object, &creation)?;
                 }
                 Ok(None) => {}
-                Err(error) => self.report.add(error),
+                Err(error) => self.report.add(error.finding()),
             }
         }
         Ok(())
@@ -200,7 +200,7 @@ impl Check<'_> {
                 self.report.add(format!("{}: commit {number} where {expected} must be", image.path().display()));
             }
             if let Err(error) = decode_history(number, value, image.path()) {
-                self.report.add(error);
+                self.report.add(error.finding());
             }
             self.report.commits += 1;
             expected = number.saturating_add(1);
@@ -239,7 +239,7 @@ impl Check<'_> {
         });
         self.report.frames = frames;
         if let Err(error) = replayed {
-            self.report.add(error);
+            self.report.add(error.finding());
         }
         Ok(())
     }

@@ -5,15 +5,18 @@ use std::io;
 use std::path::{Path, PathBuf};
 use system::SystemError;
 
+/// What is left to do when a file is damaged.
+const ADVICE: &str = "; restore it from a backup";
+
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     #[error(transparent)]
     System(#[from] SystemError),
     #[error("cannot {action} {}: {source}", path.display())]
     File { action: &'static str, path: PathBuf, source: io::Error },
-    #[error("{} is damaged: {what}", path.display())]
+    #[error("{} is damaged: {what}{ADVICE}", path.display())]
     Corrupt { path: PathBuf, what: String },
-    #[error("object {object} in {} is damaged: {source}", path.display())]
+    #[error("object {object} in {} is damaged: {source}{ADVICE}", path.display())]
     CorruptObject { object: ObjectId, path: PathBuf, source: ChangeError },
     #[error("{} has format {found}, newer than the {known} that this program understands", path.display())]
     Version { path: PathBuf, found: u32, known: u32 },
@@ -23,6 +26,10 @@ pub enum StoreError {
     Missing(PathBuf),
     #[error("{} has an image but no log, and the log has its last commits; restore it from a backup", .0.display())]
     LogLost(PathBuf),
+    #[error("{} has a log but no image; restore it from a backup", .0.display())]
+    ImageLost(PathBuf),
+    #[error("{} is not empty; a backup needs a directory of its own", .0.display())]
+    NotEmpty(PathBuf),
     /// A write or flush failed earlier. Nobody knows what is on the medium, so nothing is written until it is opened again.
     #[error("the store takes no commits since a failure: {0}")]
     Latched(String),
@@ -45,6 +52,12 @@ pub enum StoreError {
 impl StoreError {
     pub(crate) fn file<'p>(action: &'static str, path: &'p Path) -> impl FnOnce(io::Error) -> StoreError + 'p {
         move |source| StoreError::File { action, path: path.into(), source }
+    }
+
+    /// Without advice, for whoever tells many at once.
+    pub(crate) fn finding(&self) -> String {
+        let words = self.to_string();
+        words.strip_suffix(ADVICE).map(String::from).unwrap_or(words)
     }
 
     pub(crate) fn corrupt(path: &Path, what: impl Into<String>) -> StoreError {

@@ -1,7 +1,7 @@
 //! The durable home of an image: commits go to a log, `telos.wal`, with one flush for all who wait; later the checkpoint
 //! moves them into `telos.img`, a B+tree of objects and history. Knows changes and objects at rest; knows no language.
 //!
-//! - `store`, `options`, `open`: an open store, its bounds, and how it is made and found again
+//! - `store`, `options`: an open store and its bounds; `make`, `open`: how it is made and found again; `hold`: who may open it
 //! - `journal`: group commit and the latch; `fit`: what no commit may do; `record`: a commit as bytes; `pending`: what the image does not hold yet
 //! - `log`, `label`, `ring`, `frame`: the log file, from the whole to the byte; `recover`: reading its tail after a crash
 //! - `image`, `state`: the tables and what the image knows about itself; `reader`: an object as it is now
@@ -20,10 +20,12 @@ mod error;
 mod fit;
 mod frame;
 mod history;
+mod hold;
 mod image;
 mod journal;
 mod label;
 mod log;
+mod make;
 mod open;
 mod options;
 mod pace;
@@ -39,6 +41,7 @@ pub use backup::Backup;
 pub use check::{Check, Progress, Report};
 pub use error::StoreError;
 pub use history::History;
+pub use hold::Held;
 pub use journal::Ticket;
 pub use open::{Disks, IMAGE, LOCK, LOG, Opened, Recovered};
 pub use options::{Checkpoints, Options};

@@ -3,6 +3,7 @@
 
 use crate::checkpoint::Checkpoint;
 use crate::error::StoreError;
+use crate::hold::Held;
 use crate::image::Image;
 use crate::journal::{Counters, Journal, Ticket};
 use crate::options::{Checkpoints, Options};
@@ -13,7 +14,6 @@ use object::change::{ActorId, ChangeId, Creation, ObjectId, Time};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use system::file::Lock;
 
 /// An open store. May be shared between threads.
 pub struct Store {
@@ -34,7 +34,7 @@ pub(crate) struct Shared {
     pub was_torn: bool,
     /// Somebody else writes, and goes on doing so.
     pub is_beside: bool,
-    pub _lock: Option<Lock>,
+    pub _held: Option<Held>,
 }
 
 /// What a store is doing.

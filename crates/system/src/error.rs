@@ -7,27 +7,25 @@ use std::path::PathBuf;
 pub enum SystemError {
     #[error("cannot {action} {}: {source}", path.display())]
     File { action: &'static str, path: PathBuf, source: io::Error },
-    /// By the number of the process, or `NOBODY` in particular.
-    #[error("{} is in use by {}", path.display(), named(holder))]
-    Locked { path: PathBuf, holder: String },
+    /// By a process, if it is known which.
+    #[error("{} is in use by {}", path.display(), named(*holder))]
+    Locked { path: PathBuf, holder: Option<u32> },
+    #[error("{} is a symbolic link, and what it leads to would be written over; remove the link", .0.display())]
+    Link(PathBuf),
+    #[error("{} is no file; move it away, the table of the image's readers belongs there", .0.display())]
+    NotAFile(PathBuf),
     /// What the B+tree library says, by its number.
     #[error("cannot {action} {}: {message}", path.display())]
     Tree { action: &'static str, path: PathBuf, message: String, code: i32 },
-    #[error("{} is no image: {reason}", path.display())]
+    #[error("{} is no image: {reason}; restore it from a backup", path.display())]
     NoImage { path: PathBuf, reason: &'static str },
 }
 
-fn named(holder: &str) -> String {
-    match holder {
-        SystemError::NOBODY => "a process that only reads".into(),
-        number => format!("process {number}"),
-    }
+fn named(holder: Option<u32>) -> String {
+    holder.map_or("another process".into(), |number| format!("process {number}"))
 }
 
 impl SystemError {
-    /// Who holds a lock that nobody holds alone.
-    pub const NOBODY: &str = "unknown";
-
     pub(crate) fn file<'p>(
         action: &'static str,
         path: &'p std::path::Path,

@@ -8,6 +8,7 @@
 //! - `descriptor`: what this process was started with and a child must not be
 //! - `disk`: a file as the log needs it, as a trait, so that tests can put a failing one in its place
 //! - `file`: what the standard library does not offer for files: write-back in pieces, locks with an owner
+//! - `shell`: words as a shell takes them, for messages
 //! - `lmdb`: the B+tree in a mapped file that holds the image
 //! - `output`: whether standard output was closed from the beginning
 //! - `raw`: system calls by number, for tests of sandboxes only
@@ -32,5 +33,6 @@ pub mod program;
 pub mod raw;
 pub mod sealing;
 pub mod seccomp;
+pub mod shell;
 
 pub use error::SystemError;

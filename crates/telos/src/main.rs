@@ -26,6 +26,7 @@ use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue};
 use std::path::Path;
 use std::process::ExitCode;
+use system::shell::quoted;
 
 fn main() -> ExitCode {
     let cli = command::Cli::read().unwrap_or_else(|error| with_tip(error).exit());
@@ -33,7 +34,8 @@ fn main() -> ExitCode {
     match std::panic::catch_unwind(|| cli.run()) {
         Ok(Ok(code)) => code,
         Ok(Err(error)) => {
-            report::say(&format!("error: {error:#}"));
+            let words = holder::explained(&error).unwrap_or_else(|| report::with_causes(&error));
+            report::say(&report::harmless(&format!("error: {words}")));
             ExitCode::FAILURE
         }
         Err(_) => ExitCode::from(session::exit_code::INTERNAL),
@@ -59,7 +61,7 @@ fn with_tip(mut error: clap::Error) -> clap::Error {
 /// `telos x.io` is how most languages run a file, and `telos '1 + 2'` how a calculator is asked.
 fn for_command(word: &str) -> Option<String> {
     if word.ends_with(".io") || Path::new(word).is_file() {
-        return Some(format!("to run a file: telos run {word}"));
+        return Some(format!("to run a file: telos run {}", quoted(word)));
     }
     let commands: Vec<String> =
         command::Cli::command().get_subcommands().map(|command| command.get_name().to_string()).collect();
@@ -76,11 +78,6 @@ fn for_expression(written: &str) -> Option<String> {
     arguments.find(|argument| argument == "eval")?;
     let expression = arguments.find(|argument| argument.starts_with(written) && !argument.starts_with("--"))?;
     Some(format!("an expression that begins with - stands behind --: telos eval -- {}", quoted(&expression)))
-}
-
-/// Text as a shell takes it.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 /// A panic is a fault of ours, and should say so before anything else.

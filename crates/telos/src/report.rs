@@ -1,5 +1,6 @@
 //! How failures look: what went wrong, where, the source with a caret, the way there, and a hint.
 
+use crate::command::tamed;
 use crate::session::{Failure, Session};
 use crate::{hint, options::Color};
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
@@ -32,6 +33,26 @@ pub fn advise(session: &mut Session, words: &str, color: Color) {
     session.output.flush();
     let renderer = if color.on_stderr() { Renderer::styled() } else { Renderer::plain() };
     say(&renderer.render(&[Group::with_title(Level::HELP.primary_title(words))]));
+}
+
+/// An error with its causes, each said once: many say in their own words what caused them.
+pub fn with_causes(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain() {
+        let words = cause.to_string();
+        if text.is_empty() {
+            text = words;
+        } else if !text.ends_with(&words) {
+            text = format!("{text}: {words}");
+        }
+    }
+    text
+}
+
+/// Text for people, which may have names in it that were chosen by somebody else: it does nothing to a terminal.
+pub fn harmless(text: &str) -> String {
+    let tamed = tamed(text.as_bytes());
+    String::from_utf8_lossy(&tamed).replace('\r', "^M").replace('\u{8}', "^H")
 }
 
 /// Writes a line to standard error. Where nobody reads it, there is nobody to complain to.
@@ -241,6 +262,18 @@ fn grouped(number: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The story: "cannot make garden: File exists (os error 17): File exists (os error 17)".
+    #[test]
+    fn a_cause_that_is_told_already_is_not_told_again() {
+        use anyhow::Context;
+        let source = std::io::Error::from_raw_os_error(17);
+        let error: anyhow::Error = system::SystemError::File { action: "make", path: "x".into(), source }.into();
+        let told = with_causes(&error.context("no image"));
+        assert_eq!(told, "no image: cannot make x: File exists (os error 17)");
+        let plain = Err::<(), _>(anyhow::anyhow!("inside")).context("outside").unwrap_err();
+        assert_eq!(with_causes(&plain), "outside: inside");
+    }
 
     #[test]
     fn digits_are_grouped() {

@@ -228,15 +228,17 @@ fn other_users_are_kept_out_by_the_mode_and_by_their_credentials() {
     open(&copy, 0o755);
     open(&up.directory, 0o755);
     open(up.directory.parent().unwrap(), 0o755);
-    let send = || {
-        let directory = up.directory.to_str().unwrap();
+    let directory = up.directory.to_str().unwrap();
+    let telos = |arguments: &[&str]| {
         let mut command = std::process::Command::new(&copy);
-        command.args(["send", "--image", directory, "1 + 2"]).current_dir("/").uid(NOBODY).gid(NOBODY);
+        command.args(arguments).current_dir("/").uid(NOBODY).gid(NOBODY);
         let ended = command.output().unwrap();
         (ended.status.code(), String::from_utf8_lossy(&ended.stderr).into_owned())
     };
-    let (code, errors) = send();
-    assert!(code == Some(1) && errors.contains("belongs to another user"), "{errors}");
+    let send = || telos(&["send", "--image", directory, "1 + 2"]);
+    for (code, errors) in [send(), telos(&["up", directory])] {
+        assert!(code == Some(1) && errors.contains("belongs to another user"), "{errors}");
+    }
     // Somebody opens the door: the keeper still looks who comes.
     open(&up.directory.join("telos.sock"), 0o777);
     let (code, errors) = send();

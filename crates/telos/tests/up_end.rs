@@ -72,7 +72,7 @@ fn what_is_under_way_may_end_and_a_second_signal_hurries_it() {
     assert!(kind == FailureKind::Interrupted && message.contains("stopping"), "{message}");
     let (code, errors) = up.ended();
     assert_eq!(code, Some(0), "{errors}");
-    assert!(errors.contains("1 requests are under way"), "{errors}");
+    assert!(errors.contains("1 request is under way"), "{errors}");
     assert!(!up.directory.join("telos.sock").exists());
 }
 

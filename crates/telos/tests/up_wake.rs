@@ -6,7 +6,7 @@ use launch::up::{Up, wait_for};
 use launch::{Ran, telos_in};
 use serde_json::Value;
 use std::path::Path;
-use system::file::{Hold, Lock};
+use system::file::Lock;
 
 fn status(up: &Up) -> Value {
     serde_json::from_str(&up.run(&["status", "--json"], "").ok()).unwrap()
@@ -192,7 +192,7 @@ fn a_holder_that_is_ending_is_waited_for() {
     let mut up = Up::start(&[]);
     up.stop();
     let path = up.directory.join("telos.lock");
-    let lock = Lock::take(&path, Hold::Alone).unwrap();
+    let lock = Lock::take(&path).unwrap();
     // It is in the name of a process that is no more.
     std::fs::write(&path, format!("{}\n", up.image_pid)).unwrap();
     let directory = up.directory.clone();

@@ -57,6 +57,9 @@ impl Environment {
         let name = CString::new(path.as_os_str().as_bytes());
         let name =
             name.map_err(|_| SystemError::NoImage { path: path.into(), reason: "its name holds a zero byte" })?;
+        if options.access != Access::ReadUnlocked {
+            expect_readers(path)?;
+        }
         let mut pointer = ptr::null_mut();
         // SAFETY: the pointer is written by the call, and only used if it succeeded.
         check("open", path, unsafe { sys::mdb_env_create(&mut pointer) })?;
@@ -130,6 +133,18 @@ impl Drop for Environment {
     fn drop(&mut self) {
         // SAFETY: transactions hold a reference to the environment, so none is open any more.
         unsafe { sys::mdb_env_close(self.pointer) };
+    }
+}
+
+/// LMDB keeps the table of readers beside the file, follows links there, and blames the file for what is wrong with the table.
+fn expect_readers(path: &Path) -> Result<(), SystemError> {
+    let mut beside = path.as_os_str().to_os_string();
+    beside.push("-lock");
+    let beside = PathBuf::from(beside);
+    match beside.symlink_metadata() {
+        Ok(found) if found.is_symlink() => Err(SystemError::Link(beside)),
+        Ok(found) if !found.is_file() => Err(SystemError::NotAFile(beside)),
+        _ => Ok(()),
     }
 }
 

@@ -18,6 +18,7 @@ mod send;
 mod status;
 mod up;
 
+pub use exec::tamed;
 pub use json::described;
 pub use repl::{Snapshot, help_text};
 pub use send::RequestOptions;
@@ -122,9 +123,9 @@ impl Cli {
     }
 }
 
-/// Writes to standard output. Whoever has gone away needs no words.
+/// Writes text for people, or JSON, to standard output. Whoever has gone away needs no words.
 fn print(text: &str) -> anyhow::Result<ExitCode> {
-    match std::io::stdout().write_all(text.as_bytes()) {
+    match std::io::stdout().write_all(report::harmless(text).as_bytes()) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(ExitCode::from(exit_code::OUTPUT_CLOSED)),
         written => written.map(|()| ExitCode::SUCCESS).map_err(Into::into),
     }

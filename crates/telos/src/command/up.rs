@@ -112,16 +112,22 @@ fn tell(notice: &Notice<'_>, is_json: bool) {
                     "ready": true, "directory": directory, "socket": socket, "pid": keeper_pid, "image_pid": image_pid,
                 })
                 .to_string(),
-                false => format!("{} is up: process {keeper_pid}, socket {}", directory.display(), socket.display()),
+                false => {
+                    let (directory, socket) = (directory.display(), socket.display());
+                    report::harmless(&format!("{directory} is up: process {keeper_pid}, socket {socket}"))
+                }
             };
             // Whoever does not read it has no use for it.
             let _ = std::io::Write::write_all(&mut std::io::stdout(), format!("{line}\n").as_bytes());
         }
         Notice::Stopping { under_way: 0 } => {}
         Notice::Stopping { under_way } => {
-            report::say(&format!("stopping: {under_way} requests are under way; a second signal interrupts them"));
+            let (requests, them) = (requests(*under_way), if *under_way == 1 { "it" } else { "them" });
+            report::say(&format!("stopping: {requests} under way; a second signal interrupts {them}"));
         }
-        Notice::Interrupting { under_way } => report::say(&format!("stopping: {under_way} requests are interrupted")),
+        Notice::Interrupting { under_way } => {
+            report::say(&format!("stopping: {} interrupted", requests(*under_way)));
+        }
         Notice::WardenLost { cause } => {
             report::say(&format!("warning: the process that watches over runs ended, and with it the runs: {cause}"));
         }
@@ -129,6 +135,10 @@ fn tell(notice: &Notice<'_>, is_json: bool) {
             report::say(&format!("warning: a request goes on {seconds} s after it began, though it was told to stop"));
         }
     }
+}
+
+fn requests(count: usize) -> String {
+    if count == 1 { "1 request is".to_string() } else { format!("{count} requests are") }
 }
 
 impl ImageOptions {

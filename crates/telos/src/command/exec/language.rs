@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use system::shell::verbatim;
 
 /// What telos brings along.
 const BUILT_IN: &str = include_str!("../../../languages.toml");
@@ -165,7 +166,7 @@ impl Language {
         if self.compile.is_empty() {
             return run.into_iter().map(OsString::from).chain(arguments.iter().cloned()).collect();
         }
-        let line = |words: Vec<String>| words.iter().map(|word| crate::quoted(word)).collect::<Vec<_>>().join(" ");
+        let line = |words: Vec<String>| words.iter().map(|word| verbatim(word)).collect::<Vec<_>>().join(" ");
         let script = format!("{} </dev/null >&2 && exec {} \"$@\"", line(filled(&self.compile)), line(run));
         let shell = ["/bin/sh", "-c", &script, PROGRAM].map(OsString::from);
         shell.into_iter().chain(arguments.iter().cloned()).collect()

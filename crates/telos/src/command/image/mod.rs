@@ -8,6 +8,7 @@ use super::{ask, print};
 use crate::examination::Examination;
 use crate::options::{ImageDirectory, has_files};
 use crate::progress::Bar;
+use crate::report;
 use crate::session::exit_code;
 use anyhow::Context;
 use clap::{Args, Subcommand};
@@ -76,6 +77,7 @@ impl Image {
                     return print("nothing is wrong\n");
                 }
                 print(&(faults.join("\n") + "\n"))?;
+                report::say("error: the image is damaged; restore it from a backup with `telos image restore`");
                 Ok(ExitCode::from(exit_code::EXCEPTION))
             }
             Care::Backup { directory, into } => backup(&directory, &into),
@@ -122,7 +124,7 @@ fn backup(directory: &ImageDirectory, into: &Path) -> anyhow::Result<ExitCode> {
     } else {
         system::fault::name_on_fault(&path.join(store::IMAGE));
         let copy = || Store::open_read_only(&path, Options::default())?.backup(&into);
-        watch::growing(&path.join(store::IMAGE), &into.join(store::IMAGE), copy)?;
+        watch::copying(&path, &into, copy)?;
     }
     print(&format!("the image is copied to {name}\n"))
 }

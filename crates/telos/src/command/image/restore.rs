@@ -13,7 +13,10 @@ use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use system::file::{Hold, Lock, flush_directory};
+use store::{Held, StoreError};
+use system::SystemError;
+use system::file::Unnamed;
+use system::shell::quoted;
 
 const PIECE_BYTES: usize = 1 << 20;
 /// What an image is made of. The log comes last, as without one there is no image.
@@ -38,40 +41,21 @@ pub struct Restore {
     directory: PathBuf,
 }
 
-/// A directory that is removed again unless it is given its name.
-struct Unnamed(Option<PathBuf>);
-
-impl Drop for Unnamed {
-    fn drop(&mut self) {
-        if let Some(path) = self.0.take() {
-            // What stays behind is nobody's image: it has no name that anybody opens.
-            let _ = std::fs::remove_dir_all(path);
-        }
-    }
-}
-
 impl Restore {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         let target = std::path::absolute(&self.directory).context("cannot find this directory")?;
         check_target(&target)?;
         check_backup(&self.backup)?;
-        let parent = target.parent().context("an image needs a directory of its own")?;
-        system::file::make_directory(parent)?;
-        let copy = parent.join(unfinished_name(&target)?);
-        system::file::make_directory(&copy)?;
-        let mut unnamed = Unnamed(Some(copy.clone()));
-        let bytes = copy_files(&self.backup, &copy)?;
-        let report = examined(&copy)?;
+        let copy = Unnamed::beside(&target)?;
+        let bytes = copy_files(&self.backup, copy.path())?;
+        let report = examined(copy.path())?;
         if !report.is_clean() {
             print(&(report.findings.join("\n") + "\n"))?;
-            crate::report::say(&format!("error: {} is damaged; nothing was restored", self.backup.display()));
+            let words = format!("error: {} is damaged; nothing was restored", self.backup.display());
+            crate::report::say(&crate::report::harmless(&words));
             return Ok(ExitCode::from(exit_code::EXCEPTION));
         }
-        remove_traces(&copy)?;
-        flush_directory(&copy)?;
-        std::fs::rename(&copy, &target).with_context(|| format!("cannot make {}", target.display()))?;
-        unnamed.0 = None;
-        flush_directory(parent)?;
+        copy.give_name()?;
         let (directory, objects) = (self.directory.display(), report.objects);
         let commits = report.commits + report.frames;
         print(&match self.json {
@@ -81,7 +65,8 @@ impl Restore {
             }
             false => format!(
                 "{directory} has the image again: {commits} commits, {bytes} bytes, and nothing is wrong; \
-                 `telos up {directory}` wakes it up\n"
+                 `telos up {}` wakes it up\n",
+                quoted(&self.directory)
             ),
         })
     }
@@ -105,16 +90,11 @@ fn check_backup(backup: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn unfinished_name(target: &Path) -> anyhow::Result<String> {
-    let name = target.file_name().context("an image needs a directory with a name")?.to_string_lossy();
-    Ok(format!(".{name}.restoring-{}", std::process::id()))
-}
-
 /// Copies and flushes; says how many bytes that were.
 fn copy_files(from: &Path, to: &Path) -> anyhow::Result<u64> {
-    // Nobody shall write it meanwhile. A medium that nobody can write to needs no lock, and has no place for one.
-    let lock = Lock::take(&from.join(store::LOCK), Hold::Shared);
-    if let Err(error @ system::SystemError::Locked { .. }) = lock {
+    // Nobody shall write it meanwhile.
+    let held = Held::to_read(from);
+    if let Err(error @ StoreError::System(SystemError::Locked { .. })) = held {
         return Err(error).context("the backup is in use; `telos image backup` copies an image that is up");
     }
     let length = |name: &&str| std::fs::metadata(from.join(name)).map_or(0, |metadata| metadata.len());
@@ -143,15 +123,4 @@ fn copy_file(from: &Path, to: &Path, mut tell: impl FnMut(u64)) -> std::io::Resu
         target.write_all(&piece[..read])?;
         tell(read as u64);
     }
-}
-
-/// Takes away what the check left beside the files.
-fn remove_traces(copy: &Path) -> anyhow::Result<()> {
-    for entry in std::fs::read_dir(copy)? {
-        let entry = entry?;
-        if !FILES.iter().any(|name| entry.file_name() == *name) {
-            std::fs::remove_file(entry.path())?;
-        }
-    }
-    Ok(())
 }

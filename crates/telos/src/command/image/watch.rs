@@ -6,6 +6,7 @@ use keeper::Client;
 use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
+use system::file::Unnamed;
 
 const EVERY: Duration = Duration::from_millis(200);
 
@@ -46,13 +47,11 @@ pub fn checking<T>(directory: &Path, work: impl FnOnce() -> T) -> T {
     beside(Bar::counting(), look, work)
 }
 
-/// The backup of an image that is up.
+/// A backup, by whomever.
 pub fn copying<T>(directory: &Path, into: &Path, work: impl FnOnce() -> T) -> T {
-    growing(&directory.join(store::IMAGE), &into.join(store::IMAGE), work)
-}
-
-/// A copy that grows until it is as long as what it is a copy of.
-pub fn growing<T>(from: &Path, to: &Path, work: impl FnOnce() -> T) -> T {
+    let place = Unnamed::place_for(into).unwrap_or_default();
+    let (from, to) = (directory.join(store::IMAGE), place.join(store::IMAGE));
+    // It grows until it is as long as what it is a copy of.
     let length = |path: &Path| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
-    beside(Bar::of_bytes(), |bar| bar.tell("copying", length(to), length(from)), work)
+    beside(Bar::of_bytes(), |bar| bar.tell("copying", length(&to), length(&from)), work)
 }
