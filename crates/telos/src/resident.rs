@@ -3,6 +3,7 @@
 
 mod glance;
 
+use crate::alarm::Alarm;
 use crate::answer::{failure_of, render};
 use crate::cambrian::{self, Conditions, Woken};
 use crate::chronicle;
@@ -30,6 +31,8 @@ use store::{StoreError, Ticket};
 const ENDLESS: u64 = 1 << 62;
 /// What one turn of the scheduler may use; nobody waits for it, and requests wait behind it.
 const TURN_FUEL: u64 = 10_000_000;
+/// How long one may take. Fuel does not bound it: a program that waits for the host uses none.
+const TURN_TIME: Duration = Duration::from_secs(1);
 
 pub struct Resident {
     image: Image,
@@ -38,6 +41,9 @@ pub struct Resident {
     /// What no request may exceed.
     limits: Limits,
     watch: Arc<Glance>,
+    turn_time: Duration,
+    /// Made with the first turn.
+    turn_alarm: Option<Alarm>,
     /// The last commit that nobody waits for, of a turn or of `awake`: whoever sees what it did is answered behind it.
     unsettled: Option<Ticket>,
 }
@@ -54,13 +60,16 @@ impl Resident {
         if let Some(failure) = &failure {
             report::say(&format!("warning: the image is up, but Telos could not wake up: {failure}"));
         }
+        // A request that waits behind a turn has half of its time left.
+        let turn_time = options.timeout.map_or(TURN_TIME, |timeout| TURN_TIME.min(timeout / 2));
         // The keeper looks at the clock.
         let options = MachineOptions { timeout: None, ..options.clone() };
         let mut session = Session::around(midwife, &options, output.clone());
         output.stops(image.vm().interrupt());
         session.keep_stops();
         let watch = Arc::new(Glance::of(&image, waking_facts(&steps, failure.as_deref())));
-        Ok(Resident { limits: options.limits(), image, session, watch, unsettled })
+        let limits = options.limits();
+        Ok(Resident { image, session, limits, watch, turn_time, turn_alarm: None, unsettled })
     }
 
     /// Runs something as one transaction.
@@ -156,6 +165,22 @@ impl Resident {
             Ok(Err(text)) => Ok((Shown { text, kind: "Sequence".into() }, None)),
             Err(error) => Err(self.fail(error)),
         }
+    }
+
+    /// Lets the scheduler go on, within the time of a turn; says whether that was up.
+    fn run_turn(&mut self) -> (Result<Result<(Value, Option<Ticket>), Failure>, ImageError>, bool) {
+        let watch = self.watch.clone();
+        // The machine may be another one when it rings.
+        let alarm = self.turn_alarm.take().unwrap_or_else(|| Alarm::new(move || watch.interrupt()));
+        alarm.set(self.turn_time);
+        let ended = self.attempt(&turn_cause("turn".into()), |session| session.evaluate("Scheduler turn", "turn"));
+        let is_late = alarm.stop();
+        if is_late {
+            // It may have come too late for this turn, and is not meant for what follows.
+            self.watch.calm();
+        }
+        self.turn_alarm = Some(alarm);
+        (ended, is_late)
     }
 
     /// A turn that failed was taken back, so the same coroutine would be the next one for ever, and the others would never
@@ -309,12 +334,16 @@ impl Living for Resident {
         }
         self.watch.turns.fetch_add(1, Ordering::Relaxed);
         self.image.vm_mut().set_limits(Limits { fuel: Some(TURN_FUEL), ..self.limits.clone() });
-        let ended = self.attempt(&turn_cause("turn".into()), |session| session.evaluate("Scheduler turn", "turn"));
+        let (ended, is_late) = self.run_turn();
         // Nobody waits for what a turn prints: whoever looks after the keeper reads it.
         let output = self.session.output.take_captured();
         let _ = std::io::stdout().write_all(output.as_bytes());
         match ended {
             Ok(Ok((_, ticket))) => self.leave_unsettled(ticket),
+            Ok(Err(failure)) if failure.kind == FailureKind::Interrupted && is_late => {
+                let seconds = self.turn_time.as_secs_f64();
+                self.set_aside(&format!("it took longer than {seconds} s, and requests wait behind a turn"));
+            }
             // Whoever stopped it did not mean this coroutine: it goes on when there is a next turn.
             Ok(Err(failure)) if failure.kind == FailureKind::Interrupted => return None,
             Ok(Err(failure)) => self.set_aside(&failure.message),
