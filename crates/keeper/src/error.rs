@@ -23,6 +23,10 @@ pub enum KeeperError {
     Refused(String),
     #[error("the keeper went away; whether the request was committed is not known, look with `telos log`")]
     KeeperGone,
+    #[error(
+        "the keeper ({keeper}) does not answer: it was halted, or the system is overloaded; `kill -CONT` lets a halted process go on. Whether what was sent will be done is not known"
+    )]
+    Silent { keeper: String },
     #[error("not what this protocol says: {0}")]
     Protocol(String),
     #[error("{message}")]

@@ -155,3 +155,26 @@ fn an_image_process_that_is_deaf_is_given_up() {
     let (code, errors) = up.ended();
     assert!(code == Some(1) && errors.contains("was killed"), "{errors}");
 }
+
+/// Whoever waited for a keeper that was halted waited for ever, `--timeout` or not.
+#[test]
+fn a_keeper_that_does_not_answer_is_given_up() {
+    let up = Up::start(&[]);
+    let mut before = up.client();
+    up.signal("STOP");
+    let told = |ran: launch::Ran| assert!(ran.code == Some(1) && ran.errors.contains("does not answer"), "{ran:?}");
+    std::thread::scope(|scope| {
+        scope.spawn(|| told(up.run(&["send", "--timeout", "1s", "1 + 2"], "")));
+        scope.spawn(|| told(up.run(&["status"], "")));
+        scope.spawn(|| {
+            let directory = up.directory.to_str().unwrap();
+            told(launch::telos(&["image", "check", "--image", directory]));
+        });
+        scope.spawn(|| {
+            let error = before.send(&Request::evaluate("1 + 2")).err().unwrap();
+            assert!(error.to_string().contains(&format!("process {}", up.pid())), "{error}");
+        });
+    });
+    up.signal("CONT");
+    assert_eq!(up.send("1 + 2").ok(), "3\n");
+}
