@@ -83,7 +83,7 @@ impl Up {
 fn raise_limit_of_descriptors() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
-    // Where it cannot be raised, clients wait until others have gone.
+    // Where it cannot be raised, clients beyond it are refused.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
 }
 
