@@ -24,7 +24,9 @@ pub enum StoreError {
     #[error("{} has an image but no log, and the log has its last commits; restore it from a backup", .0.display())]
     LogLost(PathBuf),
     /// A write or flush failed earlier. Nobody knows what is on the medium, so nothing is written until it is opened again.
-    #[error("the store takes no commits since a failure: {0}")]
+    #[error(
+        "the store takes no commits since a failure: {0}; see to that (make room, if there is none), then stop the image and start it again: what was acknowledged is not lost"
+    )]
     Latched(String),
     #[error("the store is open for reading only")]
     ReadOnly,

@@ -44,7 +44,8 @@ pub struct Resident {
     turn_time: Duration,
     /// Made with the first turn.
     turn_alarm: Option<Alarm>,
-    /// The last commit that nobody waits for, of a turn or of `awake`: whoever sees what it did is answered behind it.
+    /// The last commit that may not be durable, whoever made it: whoever sees what it did is told when it is, and not at
+    /// all if it never will be.
     unsettled: Option<Ticket>,
 }
 
@@ -208,20 +209,17 @@ impl Resident {
         self.unsettled = ticket.or(self.unsettled);
     }
 
-    /// What an answer has to wait for: the request's own commit, and those before it that nobody waited for. Answers go
-    /// out in order, so one that waits for those is enough.
+    /// What an answer has to wait for: the request's own commit, and those before it.
     fn wait(&mut self, own: Option<Ticket>, durability: Durability) -> Option<Wait> {
-        let earlier = if own.is_some() && durability == Durability::Flush {
-            // A flush that reaches this commit reaches those before it.
-            self.unsettled = None;
-            None
-        } else {
-            self.unsettled.take()
-        };
+        let store = self.image.store().clone();
+        self.unsettled = self.unsettled.filter(|ticket| !store.is_settled(*ticket));
+        // A flush that reaches this commit reaches those before it.
+        let is_enough = own.is_some() && durability == Durability::Flush;
+        let earlier = if is_enough { None } else { self.unsettled };
+        self.leave_unsettled(own);
         if own.is_none() && earlier.is_none() {
             return None;
         }
-        let store = self.image.store().clone();
         let wait = move || earlier.into_iter().chain(own).try_for_each(|ticket| store.wait(ticket));
         Some(Box::new(move || wait().map_err(|error| Failure::new(FailureKind::Storage, error.to_string()))))
     }
@@ -288,6 +286,13 @@ impl Living for Resident {
         self.watch.requests.fetch_add(1, Ordering::Relaxed);
         let fuel = self.set_limits(request);
         let store = self.image.store().clone();
+        // Memory holds what may never be durable: nobody is to see it.
+        if let Err(error) = store.check_open()
+            && !matches!(request.command, Command::Info | Command::Check | Command::Backup(_))
+        {
+            let answer = Answer::failed(FailureKind::Refused, error.to_string());
+            return Begun::Done { answer, wait: None };
+        }
         let told = |text: Result<String, String>| match text {
             Ok(text) => Ok((Shown { text, kind: "Sequence".into() }, None)),
             Err(message) => Err(Failure::new(FailureKind::Refused, message)),
