@@ -178,3 +178,16 @@ fn a_keeper_that_does_not_answer_is_given_up() {
     up.signal("CONT");
     assert_eq!(up.send("1 + 2").ok(), "3\n");
 }
+
+/// The exit code said that it failed, and nothing said that it was done.
+#[test]
+fn an_answer_that_cannot_be_printed_does_not_hide_the_commit() {
+    let up = Up::start(&[]);
+    let full = || std::fs::File::create("/dev/full").unwrap();
+    let directory = up.directory.to_str().unwrap();
+    let mut send = launch::command(std::path::Path::new("."), &["send", "--image", directory, "Kept := 5"]);
+    let ended = send.stdout(full()).output().unwrap();
+    let errors = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.code() == Some(1) && errors.contains("is done, as commit"), "{errors}");
+    assert_eq!(up.send("Kept").ok(), "5\n");
+}
