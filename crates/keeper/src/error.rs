@@ -33,7 +33,9 @@ pub enum KeeperError {
     ImageFailed { message: String },
     #[error("the image process {pid} ended: {cause}")]
     ImageLost { pid: u32, cause: String },
-    #[error("the image process {pid} did not stop and was killed; nothing acknowledged is lost")]
+    #[error(
+        "the image process {pid} did not stop in the time that it was given, and its keeper killed it; nothing acknowledged is lost"
+    )]
     ImageStuck { pid: u32 },
     #[error("the image process is started by `telos up`, not by hand")]
     NoPair,

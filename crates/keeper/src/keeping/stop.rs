@@ -145,6 +145,10 @@ impl Keeper<'_> {
         self.hear_image();
         let Some(status) = self.child.ended() else { return };
         let _ = epoll::delete(&self.poll, &self.child.end);
+        // It was we who killed it.
+        if self.end.is_some() {
+            return;
+        }
         let end = self.ending(status);
         self.part(end);
     }
