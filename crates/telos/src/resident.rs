@@ -41,6 +41,8 @@ pub struct Resident {
     /// What no request may exceed.
     limits: Limits,
     watch: Arc<Glance>,
+    /// No turn is taken.
+    is_asleep: bool,
     turn_time: Duration,
     /// Made with the first turn.
     turn_alarm: Option<Alarm>,
@@ -50,16 +52,23 @@ pub struct Resident {
 }
 
 impl Resident {
-    /// Wakes the image of a directory up, or makes one where there is none.
-    pub fn open(directory: &Path, options: &MachineOptions, cache_bytes: Option<u64>) -> Result<Resident, String> {
+    /// Wakes the image of a directory up, or makes one where there is none. Asleep, it does nothing that it is not asked for.
+    pub fn open(
+        directory: &Path,
+        options: &MachineOptions,
+        cache_bytes: Option<u64>,
+        is_asleep: bool,
+    ) -> Result<Resident, String> {
         system::fault::name_on_fault(&directory.join(store::IMAGE));
         let output = StandardOutput::new(Sink::Captured);
-        let conditions = Conditions { directory, machine: options, cache_bytes, output: &output };
+        let conditions = Conditions { directory, machine: options, cache_bytes, output: &output, is_asleep };
         let Woken { image, midwife, steps, failure, unsettled } = cambrian::wake(&conditions)?;
         // Nobody asked for what `awake` prints; standard output begins with the line that says that it is up.
         let _ = std::io::stderr().write_all(output.take_captured().as_bytes());
         if let Some(failure) = &failure {
-            report::say(&format!("warning: the image is up, but Telos could not wake up: {failure}"));
+            report::say(&format!(
+                "warning: the image is up, but Telos could not wake up: {failure}; --asleep does not try"
+            ));
         }
         // A request that waits behind a turn has half of its time left.
         let turn_time = options.timeout.map_or(TURN_TIME, |timeout| TURN_TIME.min(timeout / 2));
@@ -68,9 +77,9 @@ impl Resident {
         let mut session = Session::around(midwife, &options, output.clone());
         output.stops(image.vm().interrupt());
         session.keep_stops();
-        let watch = Arc::new(Glance::of(&image, waking_facts(&steps, failure.as_deref())));
+        let watch = Arc::new(Glance::of(&image, waking_facts(&steps, failure.as_deref(), is_asleep)));
         let limits = options.limits();
-        Ok(Resident { image, session, limits, watch, turn_time, turn_alarm: None, unsettled })
+        Ok(Resident { image, session, limits, watch, is_asleep, turn_time, turn_alarm: None, unsettled })
     }
 
     /// Runs something as one transaction.
@@ -330,7 +339,7 @@ impl Living for Resident {
     }
 
     fn turn(&mut self) -> Option<Duration> {
-        if self.watch.stalled().is_some() {
+        if self.is_asleep || self.watch.stalled().is_some() {
             return None;
         }
         let due = self.next_turn()?;
