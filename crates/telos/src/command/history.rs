@@ -209,7 +209,7 @@ fn counted(changes: u64) -> String {
 }
 
 fn time_text(time_ms: i64) -> String {
-    let time = Timestamp::from_millisecond(time_ms).unwrap_or(Timestamp::UNIX_EPOCH);
+    let time = Timestamp::from_millisecond(time_ms).unwrap_or(Timestamp::MAX);
     time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string()
 }
 
