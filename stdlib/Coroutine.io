@@ -71,7 +71,7 @@ Scheduler := Object clone do(
     idleUntilNextTimer := method(
         if(timers size > 0,
             remaining := timers first at(0) - now
-            if(remaining > 0, System sleep(remaining))
+            if(remaining > 0, System idle(remaining))
         )
         self wakeExpiredTimers
     )

@@ -8,6 +8,15 @@ System do(
     //doc System iovmName The name of this virtual machine.
     iovmName := "telos"
 
+    //doc System idle(seconds) Waits so long; all other coroutines wait, too.
+    idle := getSlot("sleep")
+
+    //doc System sleep(seconds) Waits so long. In a coroutine that was started, others run meanwhile, as with wait; elsewhere, and inside of a transaction or world, all others wait, too.
+    sleep := method(seconds,
+        if(Coroutine currentCoroutine canBeLeft, wait(seconds), idle(seconds))
+        self
+    )
+
     //doc System getOptions(arguments) Returns a Map of the arguments of the form --name=value or --name; the list of all others is under the key "".
     getOptions := method(arguments,
         options := Map clone

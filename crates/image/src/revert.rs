@@ -9,13 +9,17 @@
 //! **What the kernel cannot say.** An object that became one of another kind got its content as one datum, and a sequence
 //! may change the width of its units; to the kernel the form of an object never changes. Such an object is taken back
 //! whole, by the history's inverse, if no later commit touched it; else it is left alone.
+//!
+//! **Rings of protos.** The kernel lets none be closed, but a machine is born with one: the Lobby inherits from what
+//! inherits from Object, and Object from the Lobby. Protos that were in a ring before the commit are taken back by the
+//! history's inverse; those that would close another, through what later commits did, are left alone.
 
 use crate::error::ImageError;
 use crate::image::{Cause, Image};
 use crate::past::{Impossible, Past};
 use language::Interrupt;
 use merge::{Conflict, Effect, Ledger, NoReconciler, Outcome, Policy, Position, Refusal, Status, Violation, fits};
-use object::change::{ActorId, Change, ChangeId, Datum, Field, Line, ObjectId, Operation, Text, Time};
+use object::change::{ActorId, Change, ChangeId, Datum, Field, Line, ObjectId, Operation, Run, Text, Time};
 use rustc_hash::FxHashSet;
 use store::{Commit, Store, StoreError, Ticket};
 
@@ -44,6 +48,9 @@ const BEHIND: ActorId = ActorId(ActorId::MAX.0 - 1);
 const UNDO: ActorId = ActorId::MAX;
 /// Where the undo meets what live did since, live stays.
 const POLICY: Policy = Policy::LiveWins;
+
+/// Why protos were left alone that nobody wrote to since.
+const CIRCULAR: &str = "protos, which would lead back to itself through what later commits did,";
 
 #[derive(Default)]
 struct Undone {
@@ -77,8 +84,10 @@ struct Undoing<'s> {
     past: Past<'s>,
     time: Time,
     reshaped: FxHashSet<ObjectId>,
-    /// Objects whose protos are left alone.
+    /// Objects whose protos the kernel leaves alone, for they would lead back to them.
     circular: FxHashSet<ObjectId>,
+    /// All objects whose protos were changed since.
+    relinked: FxHashSet<ObjectId>,
 }
 
 impl<'s> Undoing<'s> {
@@ -87,7 +96,7 @@ impl<'s> Undoing<'s> {
             ImageError::Damaged(format!("object {object}: its history is not what happened to it"))
         };
         let mut past = Past::of(store, commit.changes.iter().map(|change| change.object))?;
-        let mut later = Vec::new();
+        let (mut later, mut relinked) = (Vec::new(), FxHashSet::default());
         for newer in store.history() {
             let newer = newer?;
             if interrupt.take() {
@@ -96,6 +105,8 @@ impl<'s> Undoing<'s> {
             if newer.number <= commit.number {
                 break;
             }
+            let has_other_protos = |change: &&Change| line_of(&change.operation) == Some(Line::Protos);
+            relinked.extend(newer.changes.iter().filter(has_other_protos).map(|change| change.object));
             let of_these = |changes: Vec<Change>| -> Vec<Change> {
                 changes.into_iter().filter(|change| past.holds(change.object)).collect()
             };
@@ -115,6 +126,7 @@ impl<'s> Undoing<'s> {
             time: store.time(),
             reshaped: FxHashSet::default(),
             circular: FxHashSet::default(),
+            relinked,
         })
     }
 
@@ -138,6 +150,7 @@ impl<'s> Undoing<'s> {
         undone.contended.extend(settled.map(told));
         undone.contended.extend(lines.into_iter().map(|(object, line)| (object, line_text(line))));
         self.take_back_reshaped(&mut undone);
+        self.take_back_circular(&mut undone)?;
         undone.contended.sort();
         undone.contended.dedup();
         Ok(undone)
@@ -154,6 +167,49 @@ impl<'s> Undoing<'s> {
         }
     }
 
+    fn take_back_circular(&self, undone: &mut Undone) -> Result<(), ImageError> {
+        for &object in &self.circular {
+            if self.was_ring(object)? {
+                let of_protos =
+                    |change: &&Change| change.object == object && line_of(&change.operation) == Some(Line::Protos);
+                let inverse = self.commit.inverse.iter().filter(of_protos);
+                undone.changes.extend(inverse.map(|change| (object, change.operation.clone())));
+            } else {
+                undone.contended.push((object, CIRCULAR.into()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the ring that the former protos of an object close is one that was there before: no object whose protos
+    /// were changed since is a part of it.
+    fn was_ring(&self, object: ObjectId) -> Result<bool, ImageError> {
+        if self.relinked.contains(&object) {
+            return Ok(false);
+        }
+        let length = merge::Rest::length(&self.past, object, Line::Protos);
+        let former = merge::Rest::elements(&self.past, object, Line::Protos, 0, length);
+        let Run::Items(former) = former else { return Ok(false) };
+        let former = former.iter().filter_map(|item| if let Datum::Object(proto) = item { Some(*proto) } else { None });
+        for above in self.above(former.collect())? {
+            if self.relinked.contains(&above) && self.above(vec![above])?.contains(&object) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// These objects, and all that they inherit from now.
+    fn above(&self, mut pending: Vec<ObjectId>) -> Result<FxHashSet<ObjectId>, ImageError> {
+        let mut seen = FxHashSet::default();
+        while let Some(object) = pending.pop() {
+            if seen.insert(object) {
+                pending.extend(self.store.read(object)?.into_iter().flat_map(|creation| creation.protos));
+            }
+        }
+        Ok(seen)
+    }
+
     /// What the kernel says, and the lines that were left alone.
     fn attempt(&self) -> Result<(Outcome, Vec<(ObjectId, Line)>), Failure> {
         let mut past = self.past.again();
@@ -168,11 +224,14 @@ impl<'s> Undoing<'s> {
             replay(&mut ledger, &mut past, &changes)?;
         }
         ledger.fork_for_undo(UNDO, self.time, POLICY).map_err(refused)?;
-        let mut lines = ledger.contended_lines(&journal);
-        lines.extend(self.circular.iter().map(|object| (*object, Line::Protos)));
+        let lines = ledger.contended_lines(&journal);
+        let is_left = |change: &Change| {
+            let line = line_of(&change.operation);
+            let is_circular = line == Some(Line::Protos) && self.circular.contains(&change.object);
+            is_circular || line.is_some_and(|line| lines.contains(&(change.object, line)))
+        };
         let undo = ledger.undo(&journal, UNDO, self.time).into_iter();
-        let undo = undo
-            .filter(|change| !line_of(&change.operation).is_some_and(|line| lines.contains(&(change.object, line))));
+        let undo = undo.filter(|change| !is_left(change));
         let renumbered = |(index, change)| Change { id: ChangeId::new(UNDO, index as u64 + 1), ..change };
         let undo: Vec<Change> = undo.enumerate().map(renumbered).collect();
         let merged = ledger.merge(UNDO, &undo, self.time, &past, &NoReconciler);

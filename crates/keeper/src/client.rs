@@ -1,4 +1,7 @@
 //! The Rust client: connects to the image of a directory, sends requests and waits for their answers.
+//!
+//! A request may take for ever, but a keeper greets at once, however much it has to do. So a client that hears nothing for
+//! a while asks by another connection whether it still does, and gives up if not.
 
 mod run;
 
@@ -11,7 +14,7 @@ use crate::protocol::{
 use crate::socket;
 use serde::de::DeserializeOwned;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A connection to an image that is up.
@@ -25,6 +28,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// # Ok::<(), keeper::KeeperError>(())
 /// ```
 pub struct Client {
+    directory: PathBuf,
     stream: UnixStream,
     writing: Writing,
     inbox: Inbox,
@@ -59,7 +63,9 @@ impl Canceller {
         let mut outbox = Outbox::default();
         outbox.push(Kind::Cancel, id, &[]);
         let _turn = self.writing.take();
-        outbox.drain(&self.stream).map(|_| ()).map_err(|_| KeeperError::KeeperGone)
+        // A keeper that does not read is what its client finds out.
+        while !outbox.drain(&self.stream).map_err(|_| KeeperError::KeeperGone)? {}
+        Ok(())
     }
 }
 
@@ -70,7 +76,7 @@ impl Client {
         if !socket::is_welcome(&socket::peer(&stream)?) && !rustix::process::geteuid().is_root() {
             return Err(KeeperError::NotYours(socket::socket_path(directory)));
         }
-        let mut client = Client::new(stream);
+        let mut client = Client::new(directory, stream);
         client.outbox.push_json(Kind::Hello, 0, &Hello { protocol: VERSION, client: name.to_string() });
         client.flush()?;
         client.welcome = client.expect(Kind::Welcome, 0)?;
@@ -78,10 +84,11 @@ impl Client {
     }
 
     /// A client that has said nothing yet.
-    fn new(stream: UnixStream) -> Client {
+    fn new(directory: &Path, stream: UnixStream) -> Client {
         let welcome = Welcome { protocol: 0, telos: String::new(), pid: 0, directory: String::new() };
         let (inbox, outbox) = (Inbox::default(), Outbox::default());
-        Client { stream, writing: Writing::default(), inbox, outbox, welcome, last_id: 0 }
+        let directory = directory.into();
+        Client { directory, stream, writing: Writing::default(), inbox, outbox, welcome, last_id: 0 }
     }
 
     /// What the keeper said of itself.
@@ -118,7 +125,12 @@ impl Client {
     pub fn flush(&mut self) -> Result<(), KeeperError> {
         let written = {
             let _turn = self.writing.take();
-            self.outbox.drain(&self.stream)
+            loop {
+                match self.outbox.drain(&self.stream) {
+                    Ok(false) => self.check_keeper()?,
+                    written => break written,
+                }
+            }
         };
         match written {
             Ok(_) => Ok(()),
@@ -127,6 +139,20 @@ impl Client {
                 Err(error @ KeeperError::Refused(_)) => Err(error),
                 _ => Err(KeeperError::KeeperGone),
             },
+        }
+    }
+
+    /// Nothing came or was taken for a while: fails if the keeper does not even greet.
+    fn check_keeper(&self) -> Result<(), KeeperError> {
+        let is_greeted = self.welcome.protocol != 0;
+        if !is_greeted {
+            let pid = socket::peer(&self.stream)?.pid;
+            return Err(KeeperError::Silent { keeper: format!("process {pid}") });
+        }
+        match Client::connect(&self.directory, "is anybody there") {
+            Err(error @ KeeperError::Silent { .. }) => Err(error),
+            // It greets; or it sends clients away, or its socket is no longer where it was, and it may well be at work.
+            _ => Ok(()),
         }
     }
 
@@ -176,6 +202,7 @@ impl Client {
                 }
             }
             match self.inbox.fill(&self.stream) {
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => self.check_keeper()?,
                 Ok(0) | Err(_) => return Err(KeeperError::KeeperGone),
                 Ok(_) => {}
             }
@@ -194,7 +221,7 @@ mod tests {
     /// A client that was welcomed, and what the keeper has of it.
     fn pair() -> (Client, UnixStream) {
         let (near, far) = UnixStream::pair().unwrap();
-        (Client::new(near), far)
+        (Client::new(Path::new("."), near), far)
     }
 
     /// The next frame of a client, without its body.

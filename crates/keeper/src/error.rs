@@ -26,13 +26,19 @@ pub enum KeeperError {
     Refused(String),
     #[error("the keeper went away; whether the request was committed is not known, look with `telos log`")]
     KeeperGone,
+    #[error(
+        "the keeper ({keeper}) does not answer: it was halted, or the system is overloaded; `kill -CONT` lets a halted process go on. Whether what was sent will be done is not known"
+    )]
+    Silent { keeper: String },
     #[error("not what this protocol says: {0}")]
     Protocol(String),
     #[error("{message}")]
     ImageFailed { message: String },
     #[error("the image process {pid} ended: {cause}")]
     ImageLost { pid: u32, cause: String },
-    #[error("the image process {pid} did not stop and was killed; nothing acknowledged is lost")]
+    #[error(
+        "the image process {pid} did not stop in the time that it was given, and its keeper killed it; nothing acknowledged is lost"
+    )]
     ImageStuck { pid: u32 },
     #[error("the image process is started by `telos up`, not by hand")]
     NoPair,

@@ -19,6 +19,8 @@ use system::file::holder_of;
 pub const SOCKET: &str = "telos.sock";
 /// Addresses of sockets are no longer than this.
 const ADDRESS_BYTES: usize = 107;
+/// A keeper that says nothing for so long is asked whether it is there, and may take as long to say so.
+const SILENCE: Duration = Duration::from_secs(10);
 
 pub fn socket_path(directory: &Path) -> PathBuf {
     directory.join(SOCKET)
@@ -65,13 +67,27 @@ pub(crate) fn connect(directory: &Path) -> Result<UnixStream, KeeperError> {
         }
         address => address?,
     };
-    UnixStream::connect(&address.path).map_err(|source| match source.kind() {
+    connect_in_time(&address.path).map_err(|source| match source.kind() {
+        ErrorKind::WouldBlock => KeeperError::Silent { keeper: format!("at {}", socket_path(directory).display()) },
         ErrorKind::NotFound | ErrorKind::ConnectionRefused | ErrorKind::NotADirectory => {
             KeeperError::NotUp(directory.into())
         }
         ErrorKind::PermissionDenied => KeeperError::NotYours(socket_path(directory)),
         _ => KeeperError::File { action: "connect to", path: socket_path(directory), source },
     })
+}
+
+/// Nothing that is done to the connection waits longer than a keeper may take: not even connecting, which waits for a place
+/// among those whom the keeper has not let in.
+fn connect_in_time(path: &Path) -> std::io::Result<UnixStream> {
+    use rustix::net::sockopt::{Timeout, set_socket_timeout};
+    use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+    let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+    for direction in [Timeout::Recv, Timeout::Send] {
+        set_socket_timeout(&socket, direction, Some(SILENCE))?;
+    }
+    rustix::net::connect(&socket, &SocketAddrUnix::new(path)?)?;
+    Ok(socket.into())
 }
 
 /// The listening socket of a directory, and the right to it, which ends with the process however it ends.

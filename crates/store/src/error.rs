@@ -31,7 +31,9 @@ pub enum StoreError {
     #[error("{} is not empty; a backup needs a directory of its own", .0.display())]
     NotEmpty(PathBuf),
     /// A write or flush failed earlier. Nobody knows what is on the medium, so nothing is written until it is opened again.
-    #[error("the store takes no commits since a failure: {0}")]
+    #[error(
+        "the store takes no commits since a failure: {0}; see to that (make room, if there is none), then stop the image and start it again: what was acknowledged is not lost"
+    )]
     Latched(String),
     #[error("the store is open for reading only")]
     ReadOnly,

@@ -80,6 +80,17 @@ impl Store {
         self.shared.journal.wait(ticket)
     }
 
+    /// Whether `wait` would return at once.
+    pub fn is_settled(&self, ticket: Ticket) -> bool {
+        self.shared.journal.lock().has_reached(ticket)
+    }
+
+    /// Fails if no commit is taken. After a failure what was committed and not waited for is still to be seen, until the
+    /// store is opened again, and then it may be gone.
+    pub fn check_open(&self) -> Result<(), StoreError> {
+        self.shared.journal.lock().check_open()
+    }
+
     /// The object as it is after the last commit; none if there is none of this id.
     pub fn read(&self, object: ObjectId) -> Result<Option<Creation>, StoreError> {
         self.shared.reader.read(&self.shared.image, &self.shared.journal, object)

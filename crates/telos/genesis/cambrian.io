@@ -22,7 +22,9 @@ Cambrian := Object clone do(
         // The first commit of an image is its genesis; any other must have a root and what each
         // machine knows. It is never walked, so that a large one wakes up as fast as a small one.
         if(Embryo isUnborn, Embryo genesis, Embryo check)
-        greet
+
+        // Whoever mends an image that does harm when it wakes up lets it sleep.
+        if(Embryo isAsleep, nil, greet)
     )
 
     // The root object is told that it is awake, in a transaction of its own. Whatever it makes of

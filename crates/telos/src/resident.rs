@@ -3,6 +3,7 @@
 
 mod glance;
 
+use crate::alarm::Alarm;
 use crate::answer::{failure_of, render};
 use crate::cambrian::{self, Conditions, Woken};
 use crate::chronicle;
@@ -30,6 +31,8 @@ use store::{StoreError, Ticket};
 const ENDLESS: u64 = 1 << 62;
 /// What one turn of the scheduler may use; nobody waits for it, and requests wait behind it.
 const TURN_FUEL: u64 = 10_000_000;
+/// How long one may take. Fuel does not bound it: a program that waits for the host uses none.
+const TURN_TIME: Duration = Duration::from_secs(1);
 
 pub struct Resident {
     image: Image,
@@ -38,29 +41,45 @@ pub struct Resident {
     /// What no request may exceed.
     limits: Limits,
     watch: Arc<Glance>,
-    /// The last commit that nobody waits for, of a turn or of `awake`: whoever sees what it did is answered behind it.
+    /// No turn is taken.
+    is_asleep: bool,
+    turn_time: Duration,
+    /// Made with the first turn.
+    turn_alarm: Option<Alarm>,
+    /// The last commit that may not be durable, whoever made it: whoever sees what it did is told when it is, and not at
+    /// all if it never will be.
     unsettled: Option<Ticket>,
 }
 
 impl Resident {
-    /// Wakes the image of a directory up, or makes one where there is none.
-    pub fn open(directory: &Path, options: &MachineOptions, cache_bytes: Option<u64>) -> Result<Resident, String> {
+    /// Wakes the image of a directory up, or makes one where there is none. Asleep, it does nothing that it is not asked for.
+    pub fn open(
+        directory: &Path,
+        options: &MachineOptions,
+        cache_bytes: Option<u64>,
+        is_asleep: bool,
+    ) -> Result<Resident, String> {
         system::fault::name_on_fault(&directory.join(store::IMAGE));
         let output = StandardOutput::new(Sink::Captured);
-        let conditions = Conditions { directory, machine: options, cache_bytes, output: &output };
+        let conditions = Conditions { directory, machine: options, cache_bytes, output: &output, is_asleep };
         let Woken { image, midwife, steps, failure, unsettled } = cambrian::wake(&conditions)?;
         // Nobody asked for what `awake` prints; standard output begins with the line that says that it is up.
         let _ = std::io::stderr().write_all(output.take_captured().as_bytes());
         if let Some(failure) = &failure {
-            report::say(&format!("warning: the image is up, but Telos could not wake up: {failure}"));
+            report::say(&format!(
+                "warning: the image is up, but Telos could not wake up: {failure}; --asleep does not try"
+            ));
         }
+        // A request that waits behind a turn has half of its time left.
+        let turn_time = options.timeout.map_or(TURN_TIME, |timeout| TURN_TIME.min(timeout / 2));
         // The keeper looks at the clock.
         let options = MachineOptions { timeout: None, ..options.clone() };
         let mut session = Session::around(midwife, &options, output.clone());
         output.stops(image.vm().interrupt());
         session.keep_stops();
-        let watch = Arc::new(Glance::of(&image, waking_facts(&steps, failure.as_deref())));
-        Ok(Resident { limits: options.limits(), image, session, watch, unsettled })
+        let watch = Arc::new(Glance::of(&image, waking_facts(&steps, failure.as_deref(), is_asleep)));
+        let limits = options.limits();
+        Ok(Resident { image, session, limits, watch, is_asleep, turn_time, turn_alarm: None, unsettled })
     }
 
     /// Runs something as one transaction.
@@ -158,6 +177,22 @@ impl Resident {
         }
     }
 
+    /// Lets the scheduler go on, within the time of a turn; says whether that was up.
+    fn run_turn(&mut self) -> (Result<Result<(Value, Option<Ticket>), Failure>, ImageError>, bool) {
+        let watch = self.watch.clone();
+        // The machine may be another one when it rings.
+        let alarm = self.turn_alarm.take().unwrap_or_else(|| Alarm::new(move || watch.interrupt()));
+        alarm.set(self.turn_time);
+        let ended = self.attempt(&turn_cause("turn".into()), |session| session.evaluate("Scheduler turn", "turn"));
+        let is_late = alarm.stop();
+        if is_late {
+            // It may have come too late for this turn, and is not meant for what follows.
+            self.watch.calm();
+        }
+        self.turn_alarm = Some(alarm);
+        (ended, is_late)
+    }
+
     /// A turn that failed was taken back, so the same coroutine would be the next one for ever, and the others would never
     /// be: it loses its place in the queue.
     fn set_aside(&mut self, failure: &str) {
@@ -183,20 +218,17 @@ impl Resident {
         self.unsettled = ticket.or(self.unsettled);
     }
 
-    /// What an answer has to wait for: the request's own commit, and those before it that nobody waited for. Answers go
-    /// out in order, so one that waits for those is enough.
+    /// What an answer has to wait for: the request's own commit, and those before it.
     fn wait(&mut self, own: Option<Ticket>, durability: Durability) -> Option<Wait> {
-        let earlier = if own.is_some() && durability == Durability::Flush {
-            // A flush that reaches this commit reaches those before it.
-            self.unsettled = None;
-            None
-        } else {
-            self.unsettled.take()
-        };
+        let store = self.image.store().clone();
+        self.unsettled = self.unsettled.filter(|ticket| !store.is_settled(*ticket));
+        // A flush that reaches this commit reaches those before it.
+        let is_enough = own.is_some() && durability == Durability::Flush;
+        let earlier = if is_enough { None } else { self.unsettled };
+        self.leave_unsettled(own);
         if own.is_none() && earlier.is_none() {
             return None;
         }
-        let store = self.image.store().clone();
         let wait = move || earlier.into_iter().chain(own).try_for_each(|ticket| store.wait(ticket));
         Some(Box::new(move || wait().map_err(|error| Failure::new(FailureKind::Storage, error.to_string()))))
     }
@@ -263,6 +295,13 @@ impl Living for Resident {
         self.watch.requests.fetch_add(1, Ordering::Relaxed);
         let fuel = self.set_limits(request);
         let store = self.image.store().clone();
+        // Memory holds what may never be durable: nobody is to see it.
+        if let Err(error) = store.check_open()
+            && !matches!(request.command, Command::Info | Command::Check | Command::Backup(_))
+        {
+            let answer = Answer::failed(FailureKind::Refused, error.to_string());
+            return Begun::Done { answer, wait: None };
+        }
         let told = |text: Result<String, String>| match text {
             Ok(text) => Ok((Shown { text, kind: "Sequence".into() }, None)),
             Err(message) => Err(Failure::new(FailureKind::Refused, message)),
@@ -300,7 +339,7 @@ impl Living for Resident {
     }
 
     fn turn(&mut self) -> Option<Duration> {
-        if self.watch.stalled().is_some() {
+        if self.is_asleep || self.watch.stalled().is_some() {
             return None;
         }
         let due = self.next_turn()?;
@@ -309,12 +348,16 @@ impl Living for Resident {
         }
         self.watch.turns.fetch_add(1, Ordering::Relaxed);
         self.image.vm_mut().set_limits(Limits { fuel: Some(TURN_FUEL), ..self.limits.clone() });
-        let ended = self.attempt(&turn_cause("turn".into()), |session| session.evaluate("Scheduler turn", "turn"));
+        let (ended, is_late) = self.run_turn();
         // Nobody waits for what a turn prints: whoever looks after the keeper reads it.
         let output = self.session.output.take_captured();
         let _ = std::io::stdout().write_all(output.as_bytes());
         match ended {
             Ok(Ok((_, ticket))) => self.leave_unsettled(ticket),
+            Ok(Err(failure)) if failure.kind == FailureKind::Interrupted && is_late => {
+                let seconds = self.turn_time.as_secs_f64();
+                self.set_aside(&format!("it took longer than {seconds} s, and requests wait behind a turn"));
+            }
             // Whoever stopped it did not mean this coroutine: it goes on when there is a next turn.
             Ok(Err(failure)) if failure.kind == FailureKind::Interrupted => return None,
             Ok(Err(failure)) => self.set_aside(&failure.message),

@@ -212,6 +212,27 @@ fn more_clients_than_there_may_be_are_told_so() {
     launch::up::wait_for("there is room again", || Client::connect(&up.directory, "test").is_ok());
 }
 
+/// They were left waiting, without a word and without end.
+#[test]
+fn clients_for_whom_the_system_has_no_descriptor_are_told_so() {
+    let up = Up::start_limited("-n 64");
+    let mut clients = Vec::new();
+    let refusal = loop {
+        match Client::connect(&up.directory, "test") {
+            Ok(client) => clients.push(client),
+            Err(error) => break error.to_string(),
+        }
+        assert!(clients.len() < 64);
+    };
+    assert!(refusal.contains("ulimit -n"), "{refusal}");
+    for _ in 0..100 {
+        assert!(Client::connect(&up.directory, "test").is_err_and(|error| error.to_string().contains("no more files")));
+    }
+    assert_eq!(text_of(&mut clients[0], "1 + 2"), "3");
+    drop(clients);
+    launch::up::wait_for("there is room again", || Client::connect(&up.directory, "test").is_ok());
+}
+
 /// Needs two users, so only root can test it.
 #[test]
 fn other_users_are_kept_out_by_the_mode_and_by_their_credentials() {

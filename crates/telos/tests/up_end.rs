@@ -153,5 +153,43 @@ fn an_image_process_that_is_deaf_is_given_up() {
     wait_for("it stops", || Client::connect(&up.directory, "late").is_err());
     up.signal("TERM");
     let (code, errors) = up.ended();
-    assert!(code == Some(1) && errors.contains("was killed"), "{errors}");
+    // Who was in a hurry was told that the system may be out of memory.
+    assert!(code == Some(1) && errors.contains("its keeper killed it"), "{errors}");
+    assert!(!errors.contains("out of memory"), "{errors}");
+}
+
+/// Whoever waited for a keeper that was halted waited for ever, `--timeout` or not.
+#[test]
+fn a_keeper_that_does_not_answer_is_given_up() {
+    let up = Up::start(&[]);
+    let mut before = up.client();
+    up.signal("STOP");
+    let told = |ran: launch::Ran| assert!(ran.code == Some(1) && ran.errors.contains("does not answer"), "{ran:?}");
+    std::thread::scope(|scope| {
+        scope.spawn(|| told(up.run(&["send", "--timeout", "1s", "1 + 2"], "")));
+        scope.spawn(|| told(up.run(&["status"], "")));
+        scope.spawn(|| {
+            let directory = up.directory.to_str().unwrap();
+            told(launch::telos(&["image", "check", "--image", directory]));
+        });
+        scope.spawn(|| {
+            let error = before.send(&Request::evaluate("1 + 2")).err().unwrap();
+            assert!(error.to_string().contains(&format!("process {}", up.pid())), "{error}");
+        });
+    });
+    up.signal("CONT");
+    assert_eq!(up.send("1 + 2").ok(), "3\n");
+}
+
+/// The exit code said that it failed, and nothing said that it was done.
+#[test]
+fn an_answer_that_cannot_be_printed_does_not_hide_the_commit() {
+    let up = Up::start(&[]);
+    let full = || std::fs::File::create("/dev/full").unwrap();
+    let directory = up.directory.to_str().unwrap();
+    let mut send = launch::command(std::path::Path::new("."), &["send", "--image", directory, "Kept := 5"]);
+    let ended = send.stdout(full()).output().unwrap();
+    let errors = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.code() == Some(1) && errors.contains("is done, as commit"), "{errors}");
+    assert_eq!(up.send("Kept").ok(), "5\n");
 }

@@ -24,16 +24,34 @@ fn a_revert_says_what_it_left_alone() {
     assert_eq!(up.send("list(Garden trees, Garden roses)").ok(), "list(3, 1)\n");
     let second = commit(&up, "Garden trees = 4");
     commit(&up, "Garden trees = 5");
-    let told = up.run(&["revert", &second], "").ok();
+    let ran = up.run(&["revert", &second], "");
+    let (code, told) = (ran.code, ran.output);
     assert!(told.starts_with(&format!("nothing of commit {second} was taken back")), "{told}");
+    assert_eq!(code, Some(1), "whoever counts on it must notice");
     assert_eq!(told.matches("left alone: slot \"trees\"").count(), 1, "{told}");
-    let told: Value = serde_json::from_str(&up.run(&["revert", "--json", &second], "").ok()).unwrap();
+    let told: Value = serde_json::from_str(&up.run(&["revert", "--json", &second], "").output).unwrap();
     assert!(told["commit"].is_null() && told["left_alone"].as_array().is_some_and(|left| left.len() == 1), "{told}");
     let third = commit(&up, "Garden trees = 6");
     up.run(&["revert", &third], "").ok();
     assert_eq!(up.send("Garden trees").ok(), "5\n");
     let nothing = up.run(&["revert", "4711"], "");
     assert!(nothing.code == Some(1) && nothing.errors.contains("4711 is not in the history"), "{nothing:?}");
+}
+
+/// A machine is born with a ring of protos. Whoever broke it could not take that back, and was told of later commits that
+/// there were none of.
+#[test]
+fn a_revert_restores_the_ring_that_the_image_was_born_with() {
+    let up = Up::start(&[]);
+    for breaking in ["Lobby removeAllProtos; nil", "Object setProtos(list(nil)); nil"] {
+        let broken = commit(&up, breaking);
+        let told = up.run(&["revert", &broken], "").ok();
+        assert!(told.contains(&format!("takes back commit {broken}\n")) && !told.contains("left alone"), "{told}");
+        assert_eq!(up.send("list(1, 2) map(+ 1) sum").ok(), "5\n");
+        assert_eq!(up.send("Lobby getSlot(\"Object\") type").ok(), "Object\n");
+    }
+    let genesis = up.run(&["revert", "1"], "");
+    assert!(genesis.code == Some(1) && genesis.output.contains("objects that it made stay"), "{genesis:?}");
 }
 
 #[test]

@@ -56,3 +56,58 @@ fn what_goes_wrong_in_a_coroutine_is_told_once_where_the_image_is_looked_after()
         assert_eq!(errors.matches(word).count(), times, "{errors}");
     }
 }
+
+/// What a coroutine does that never gives way: one acknowledged request made the image deaf, over restarts too.
+const DEAF: [&str; 4] = [
+    "System idle(3600)",
+    "loop(System idle(0.05))",
+    "System system(\"sleep 3600\")",
+    "File with(\"fifo\") openForReading readLine",
+];
+
+#[test]
+fn a_coroutine_that_waits_for_the_host_does_not_make_the_image_deaf() {
+    let mut up = Up::start(&["--timeout", "20s"]);
+    std::process::Command::new("mkfifo").arg(up.directory.join("fifo")).status().unwrap();
+    for (number, deaf) in DEAF.into_iter().enumerate() {
+        up.send("Lobby touched := nil").ok();
+        up.send(&format!("Object clone do(h := method(Lobby touched = 1; {deaf})) @@h; nil")).ok();
+        assert_eq!(up.send("1 + 2").ok(), "3\n", "{deaf}");
+        wait_for("it is told", || up.send("Telos failures size").ok() == format!("{}\n", number + 1));
+        assert_eq!(up.send("touched").ok(), "", "what it did was taken back");
+    }
+    let failures = up.send("Telos failures join(\"|\")").ok();
+    assert_eq!(failures.matches("it took longer than 1 s").count(), DEAF.len(), "{failures}");
+    assert_eq!(up.send("Scheduler yieldingCoros size").ok(), "0\n");
+    assert_eq!(up.stop().0, Some(0));
+}
+
+/// It goes on first after a restart, before any request.
+#[test]
+fn an_image_that_was_stopped_in_a_long_turn_wakes_up_well() {
+    let mut up = Up::start(&[]);
+    up.send("File with(\"begun\") open close; h := method(File with(\"begun\") open close; System idle(3600))").ok();
+    std::fs::remove_file(up.directory.join("begun")).unwrap();
+    up.send("@@h; nil").ok();
+    wait_for("it has its turn", || up.directory.join("begun").exists());
+    up.signal("KILL");
+    up.ended();
+    up.start_again(&["--timeout", "20s"]);
+    assert_eq!(up.send("1 + 2").ok(), "3\n");
+    wait_for("it is set aside", || up.send("Scheduler yieldingCoros size").ok() == "0\n");
+    assert_eq!(up.send("1 + 2").ok(), "3\n");
+}
+
+/// Each of its turns is short, and what it does is there between them.
+#[test]
+fn a_coroutine_that_sleeps_lets_others_run_meanwhile() {
+    let up = Up::start(&[]);
+    up.send("Cnt := 0; g := method(loop(Cnt = Cnt + 1; System sleep(0.05))); @@g; nil").ok();
+    up.send("Object clone do(h := method(System sleep(3600))) @@h; nil").ok();
+    wait_for("it counts", || up.send("Cnt").ok().trim().parse::<u64>().unwrap() > 3);
+    assert_eq!(up.send("Telos failures size").ok(), "0\n");
+    // Inside of a transaction it cannot be left, and sleeps as it always did.
+    up.send("Quiet := Object clone do(work := method(transaction(System sleep(0.01); Lobby slept := 1)))").ok();
+    up.send("Quiet @@work; nil").ok();
+    wait_for("it slept", || up.send("slept").output == "1\n");
+}

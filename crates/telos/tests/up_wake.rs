@@ -203,3 +203,25 @@ fn a_holder_that_is_ending_is_waited_for() {
     assert_eq!(second.send("1 + 2").ok(), "3\n");
     second.stop();
 }
+
+// ---- an image that does harm when it wakes up
+
+/// Nothing said how to get at an image whose waking ends its own process.
+#[test]
+fn an_image_that_kills_itself_on_waking_up_can_be_opened_asleep() {
+    let mut up = Up::start(&[]);
+    up.send("Telos awake := method(System system(\"kill -9 $PPID\"))").ok();
+    up.send("Late := Object clone do(work := method(wait(0.01); System system(\"kill -9 $PPID\")))").ok();
+    assert_eq!(up.stop().0, Some(0));
+    let killed = telos_in(Path::new("/"), &["up", up.directory.to_str().unwrap()], "");
+    assert!(killed.code == Some(1) && killed.errors.contains("telos up --asleep"), "{killed:?}");
+    up.start_again(&["--asleep"]);
+    // A coroutine has no turn either.
+    up.send("Late @@work; nil").ok();
+    assert_eq!(up.send("Scheduler yieldingCoros size").ok(), "1\n");
+    assert!(status(&up)["image"]["awake"].as_str().unwrap().starts_with("no: it was started with --asleep"));
+    up.send("Telos removeSlot(\"awake\"); Scheduler yieldingCoros removeAll; nil").ok();
+    up.send("Telos awake := method(wakings = wakings + 1)").ok();
+    again(&mut up, &[]);
+    assert_eq!(up.send("Telos wakings").ok(), "2\n");
+}

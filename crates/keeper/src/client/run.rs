@@ -4,6 +4,7 @@
 use super::Client;
 use crate::error::KeeperError;
 use crate::protocol::{FRAME_BYTES_MAX, Frame, Kind, RunChange, RunEnd, RunOrder, RunStream, split_bytes, with_bytes};
+use rustix::io::Errno;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use std::io::IoSlice;
 use std::mem::MaybeUninit;
@@ -68,8 +69,14 @@ impl Client {
         control.push(SendAncillaryMessage::ScmRights(&descriptors));
         {
             let _turn = self.writing.take();
-            let sent = sendmsg(&self.stream, &[IoSlice::new(self.outbox.bytes())], &mut control, SendFlags::NOSIGNAL);
-            self.outbox.skip(sent.map_err(|_| KeeperError::KeeperGone)?);
+            let sent = loop {
+                let bytes = [IoSlice::new(self.outbox.bytes())];
+                match sendmsg(&self.stream, &bytes, &mut control, SendFlags::NOSIGNAL) {
+                    Err(Errno::AGAIN) => self.check_keeper()?,
+                    sent => break sent.map_err(|_| KeeperError::KeeperGone)?,
+                }
+            };
+            self.outbox.skip(sent);
         }
         self.flush()?;
         Ok(id)

@@ -29,9 +29,14 @@ pub fn live<L: Living>(open: impl FnOnce() -> Result<L, String>) -> Result<(), K
     serve(pair, open, |code| std::process::exit(code))
 }
 
+/// A file grew beyond what the process may write (`ulimit -f`). Caught, the write fails and is told; else the process ends
+/// without a word.
+const SIGXFSZ: i32 = 25;
+
 /// Programs that this process starts shall not be deaf to them, so the signals are caught, not ignored.
 pub(crate) fn catch_signals() -> Result<(), KeeperError> {
-    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    for signal in [SIGTERM, SIGINT, SIGHUP, SIGXFSZ] {
         let caught = signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)));
         caught.map_err(KeeperError::system("catch signals"))?;
     }

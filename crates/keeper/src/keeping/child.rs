@@ -4,7 +4,7 @@
 use super::plan::Plan;
 use crate::error::KeeperError;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, Resource, getrlimit, pidfd_open};
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -78,10 +78,19 @@ impl Child {
     }
 }
 
+const SIGKILL: i32 = 9;
+const SIGXCPU: i32 = 24;
+
 /// How a process ended, in words.
 pub fn cause(status: ExitStatus) -> String {
     match (status.signal(), status.code()) {
-        (Some(9), _) => "it was killed (signal 9); if nobody did that, the system was out of memory".to_string(),
+        (Some(SIGKILL), _) => match getrlimit(Resource::Cpu).maximum {
+            Some(seconds) => {
+                format!("it was killed (signal 9); its limit of processor time is {seconds} s (ulimit -t)")
+            }
+            None => "it was killed (signal 9); if nobody did that, the system was out of memory".to_string(),
+        },
+        (Some(SIGXCPU), _) => "it has used up its limit of processor time (ulimit -t)".to_string(),
         (Some(signal), _) => format!("signal {signal} ended it"),
         (None, Some(code)) => format!("exit code {code}; what it said stands above"),
         (None, None) => "nobody knows how".to_string(),

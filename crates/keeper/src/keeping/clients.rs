@@ -3,9 +3,12 @@
 use super::connection::Connection;
 use super::requests::{Entry, Stage};
 use super::{Keeper, LISTENER};
-use crate::protocol::{Answer, Envelope, FRAME_BYTES_MAX, FailureKind, Frame, Hello, Kind, Reason, VERSION, Welcome};
+use crate::protocol::{
+    Answer, Envelope, FRAME_BYTES_MAX, FailureKind, Frame, Hello, Kind, Outbox, Reason, Refusal, VERSION, Welcome,
+};
 use crate::socket;
 use rustix::event::epoll::{self, EventData, EventFlags};
+use std::fs::File;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
@@ -15,6 +18,11 @@ const SHORT_BYTES_MAX: usize = 4 << 10;
 const ACCEPTED_AT_ONCE: usize = 64;
 /// How long the image process may take to say what it is doing.
 const INQUIRY: Duration = Duration::from_secs(1);
+
+/// To be given up when there is no other left.
+pub fn spare_descriptor() -> Option<File> {
+    File::open("/dev/null").ok()
+}
 
 fn stopping() -> String {
     format!("the image is stopping, process {}; what was not answered was not begun", std::process::id())
@@ -26,11 +34,37 @@ impl Keeper<'_> {
             match self.seat.listener.accept() {
                 Ok((stream, _)) => self.let_in(stream),
                 Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return,
-                // Out of descriptors: whoever waits is let in when another client has gone. Not to wake up for it all
-                // the time, nobody is waited for until then.
+                Err(_) if self.refuse_without_descriptor() => {}
+                // Whoever waits is let in when another client has gone. Not to wake up for it all the time, nobody is
+                // waited for until then.
                 Err(_) => return self.watch_listener(self.connections.is_empty()),
             }
         }
+    }
+
+    /// Out of descriptors: one is kept for telling whoever comes that there are none. False if nobody was told.
+    fn refuse_without_descriptor(&mut self) -> bool {
+        if self.spare.take().is_none() {
+            return false;
+        }
+        let accepted = self.seat.listener.accept();
+        if let Ok((stream, _)) = &accepted
+            && stream.set_nonblocking(true).is_ok()
+        {
+            let mut outbox = Outbox::default();
+            let message = format!(
+                "{} clients are connected, and the system gives this process no more files; try again when one has \
+                 gone, or start the image with a higher limit (ulimit -n)",
+                self.connections.len()
+            );
+            outbox.push_json(Kind::Refusal, 0, &Refusal { message });
+            // One short write; whoever does not take it has been told enough.
+            let _ = outbox.drain(stream);
+        }
+        let is_told = accepted.is_ok();
+        drop(accepted);
+        self.spare = spare_descriptor();
+        is_told
     }
 
     fn watch_listener(&mut self, is_on: bool) {

@@ -31,6 +31,7 @@ use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
@@ -79,6 +80,8 @@ struct Keeper<'n> {
     plan: Plan,
     notify: &'n mut dyn FnMut(Notice<'_>),
     seat: Seat,
+    /// Kept for whoever comes when there is no other descriptor.
+    spare: Option<File>,
     poll: OwnedFd,
     signals: UnixStream,
     child: Child,
@@ -132,6 +135,7 @@ impl<'n> Keeper<'n> {
             plan,
             notify,
             seat,
+            spare: clients::spare_descriptor(),
             poll,
             signals,
             child,

@@ -13,6 +13,9 @@ use std::time::{Duration, Instant};
 /// How long clients may take to read their last answers.
 const FAREWELL: Duration = Duration::from_secs(2);
 
+/// What ends an image process so soon may well be what the image does when it wakes up.
+const EARLY: Duration = Duration::from_secs(5);
+
 /// What the keeper is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Phase {
@@ -145,6 +148,10 @@ impl Keeper<'_> {
         self.hear_image();
         let Some(status) = self.child.ended() else { return };
         let _ = epoll::delete(&self.poll, &self.child.end);
+        // It was we who killed it.
+        if self.end.is_some() {
+            return;
+        }
         let end = self.ending(status);
         self.part(end);
     }
@@ -154,6 +161,11 @@ impl Keeper<'_> {
         match (self.phase, self.failure.take()) {
             (Phase::Closing(_), None) if status.success() => Ok(()),
             (_, Some(message)) if status.code().is_some() => Err(KeeperError::ImageFailed { message }),
+            _ if self.phase == Phase::Starting || self.started.elapsed() < EARLY => {
+                let cause = child::cause(status);
+                let hint = "it was just waking up: if that ends it each time, `telos up --asleep` opens it as it lies";
+                Err(KeeperError::ImageLost { pid, cause: format!("{cause}; {hint}") })
+            }
             _ => Err(KeeperError::ImageLost { pid, cause: child::cause(status) }),
         }
     }

@@ -9,6 +9,11 @@ use object::{Data, Handle, Kind, Value};
 pub const TABLE: &[Row] = &[
     ("currentCoroutine", NONE, |vm, _| Ok(Value::object(vm.current))),
     ("isCurrent", NONE, |vm, args| Ok(Value::boolean(args.target == Value::object(vm.current)))),
+    // The main one is the embedder's, and levels nest like frames.
+    ("canBeLeft", NONE, |vm, args| {
+        let is_free = vm.current != vm.main && vm.open_levels == 0;
+        Ok(Value::boolean(is_free && args.target == Value::object(vm.current)))
+    }),
     ("isFinished", NONE, |vm, args| {
         let coroutine = args.receiver(vm, Kind::Coroutine)?;
         Ok(Value::boolean(vm.is_finished(coroutine)))

@@ -1,13 +1,13 @@
 //! What changes with each commit: positions, counters, the queue of frames and the pending commits. Changed under one lock, in
 //! steps that leave it whole.
 
-use super::{Counters, Start};
+use super::{Counters, Start, Ticket};
 use crate::error::StoreError;
 use crate::fit::{Fit, Outlines, Stored, Unfit};
 use crate::frame::{self, Header, Kind};
 use crate::log::Log;
 use crate::pending::Pending;
-use crate::record::NewCommit;
+use crate::record::{Durability, NewCommit};
 use object::change::ChangeId;
 use std::time::Instant;
 
@@ -65,6 +65,15 @@ impl Inside {
             None if self.is_read_only => Err(StoreError::ReadOnly),
             None => Ok(()),
         }
+    }
+
+    /// Whether a commit is as durable as it asked to be.
+    pub fn has_reached(&self, ticket: Ticket) -> bool {
+        let reached = match ticket.durability {
+            Durability::Flush => self.durable,
+            Durability::Os => self.written,
+        };
+        reached >= ticket.end
     }
 
     pub fn failure(&self) -> Option<&str> {

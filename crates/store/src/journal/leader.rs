@@ -3,23 +3,16 @@
 use super::{Inside, Journal, Ticket};
 use crate::error::StoreError;
 use crate::label::Label;
-use crate::record::Durability;
 use std::sync::{MutexGuard, PoisonError};
 
 impl Journal {
     /// Returns when the commit is as durable as it asked to be.
     pub fn wait(&self, ticket: Ticket) -> Result<(), StoreError> {
         let mut inside = self.lock();
-        loop {
-            let reached = match ticket.durability {
-                Durability::Flush => inside.durable,
-                Durability::Os => inside.written,
-            };
-            if reached >= ticket.end {
-                return Ok(());
-            }
+        while !inside.has_reached(ticket) {
             inside = self.lead_or_follow(inside)?;
         }
+        Ok(())
     }
 
     /// Flushes all that was committed, and returns up to where.

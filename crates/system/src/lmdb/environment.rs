@@ -72,7 +72,8 @@ impl Environment {
             environment.check("size", sys::mdb_env_set_mapsize(pointer, options.map_bytes))?;
             environment.check("open", sys::mdb_env_set_maxdbs(pointer, options.tables))?;
             environment.check("open", sys::mdb_env_set_maxreaders(pointer, options.readers))?;
-            environment.check("open", sys::mdb_env_open(pointer, name.as_ptr(), flags(options), 0o600))?;
+            let opened = environment.check("open", sys::mdb_env_open(pointer, name.as_ptr(), flags(options), 0o600));
+            opened.map_err(|error| naming_space(error, options.map_bytes))?;
         }
         fault::note_mapping(path);
         if options.access == Access::Write {
@@ -158,6 +159,18 @@ fn flags(options: &Options) -> c_uint {
     };
     let snapshot = if options.snapshot == Snapshot::Previous { sys::MDB_PREVSNAPSHOT } else { 0 };
     sys::MDB_NOSUBDIR | sys::MDB_NORDAHEAD | sys::MDB_NOTLS | access | snapshot
+}
+
+/// Memory that cannot be had here is address space: a mapping of the whole image, however little of it there is.
+fn naming_space(error: SystemError, map_bytes: usize) -> SystemError {
+    match error {
+        SystemError::Tree { action, path, message, code: libc::ENOMEM } => {
+            let needed = map_bytes >> 30;
+            let message = format!("{message}: it needs {needed} GiB of address space (ulimit -v), not of memory");
+            SystemError::Tree { action, path, message, code: libc::ENOMEM }
+        }
+        error => error,
+    }
 }
 
 fn check(action: &'static str, path: &Path, code: c_int) -> Result<(), SystemError> {

@@ -40,6 +40,7 @@ pub struct Embryo {
     options: Options,
     maker: Maker,
     stage: Stage,
+    is_asleep: bool,
     steps: Vec<Step>,
     /// Why the root object could not be told that it is awake.
     failure: Option<String>,
@@ -85,6 +86,7 @@ const STEPS: &[Row] = &[
     ("isUnborn", NONE, |vm, _| step(vm, "isUnborn", Embryo::is_unborn)),
     ("genesis", NONE, |vm, _| step(vm, "genesis", Embryo::genesis)),
     ("check", NONE, |vm, _| step(vm, "check", Embryo::check)),
+    ("isAsleep", NONE, |vm, _| step(vm, "isAsleep", |embryo| Ok(Told::Truth(embryo.is_asleep)))),
     ("find", ONE, |vm, args| {
         let name = args.text(vm, 0)?;
         step(vm, "find", |embryo| embryo.find(&name))
@@ -153,6 +155,7 @@ impl Embryo {
             options,
             maker: Maker { options: conditions.machine.clone(), output: conditions.output.clone() },
             stage: Stage::Asleep,
+            is_asleep: conditions.is_asleep,
             steps: Vec::new(),
             failure: None,
             unsettled: None,

@@ -29,6 +29,8 @@ pub struct Conditions<'c> {
     pub machine: &'c MachineOptions,
     pub cache_bytes: Option<u64>,
     pub output: &'c StandardOutput,
+    /// The root object is not told that it is awake.
+    pub is_asleep: bool,
 }
 
 /// An image that is awake.

@@ -37,7 +37,8 @@ pub fn awake(image: &mut Image, options: &MachineOptions) -> Result<Option<Ticke
     let time = options.timeout.unwrap_or(TIME).min(TIME);
     image.vm_mut().set_limits(Limits { fuel, ..limits });
     let interrupt = image.vm().interrupt();
-    let alarm = Alarm::after(time, move || interrupt.set());
+    let alarm = Alarm::new(move || interrupt.set());
+    alarm.set(time);
     let ended = image.attempt(&cause("awake".into()), |vm| {
         let root = vm.get_slot(vm.lobby(), ROOT).unwrap_or(Value::NIL);
         vm.send(root, "awake", &[])

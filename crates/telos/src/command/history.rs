@@ -5,6 +5,7 @@ use crate::answer::{exit_code_of, render};
 use crate::chronicle::LINES_MAX;
 use crate::options::{Color, ImageDirectory};
 use crate::report;
+use crate::session::exit_code;
 use clap::Args;
 use jiff::{Timestamp, tz::TimeZone};
 use keeper::Client;
@@ -98,7 +99,8 @@ impl Show {
 
 /// Take back what a commit did
 ///
-/// Makes a new commit that undoes it and leaves alone what was changed since. The old one stays in the history.
+/// Makes a new commit that undoes it and leaves alone what was changed since. The old one stays in the history. The exit
+/// code is 1 if nothing was taken back.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  telos revert --image garden --cause 'wrong tree' 42")]
 pub struct Revert {
@@ -126,11 +128,17 @@ impl Revert {
                 report::say(&render(failure, ("revert", ""), color.on_stderr()));
                 Ok(ExitCode::from(exit_code_of(&answer.outcome)))
             }
-            Outcome::Value(shown) if self.json => print(&format!("{}\n", shown.text)),
             Outcome::Value(shown) => {
                 let told: serde_json::Value = serde_json::from_str(&shown.text)?;
                 let left_alone: Vec<String> = serde_json::from_value(told["left_alone"].clone())?;
-                print(&reverted_text(self.commit, answer.commit, &left_alone))
+                let text = match self.json {
+                    true => format!("{}\n", shown.text),
+                    false => reverted_text(self.commit, answer.commit, &left_alone),
+                };
+                let printed = print(&text)?;
+                // Whoever counts on it must notice.
+                let is_nothing = answer.commit.is_none() && printed == ExitCode::SUCCESS;
+                Ok(if is_nothing { ExitCode::from(exit_code::EXCEPTION) } else { printed })
             }
         }
     }
@@ -139,8 +147,10 @@ impl Revert {
 fn reverted_text(reverted: u64, commit: Option<u64>, left_alone: &[String]) -> String {
     let mut text = match commit {
         Some(number) => format!("commit {number} takes back commit {reverted}\n"),
-        None if left_alone.is_empty() => format!("nothing is left of commit {reverted} to take back\n"),
-        None => format!("nothing of commit {reverted} was taken back: later commits wrote to the same places\n"),
+        None if left_alone.is_empty() => {
+            format!("nothing of commit {reverted} is there to take back; objects that it made stay\n")
+        }
+        None => format!("nothing of commit {reverted} was taken back, because of what later commits did\n"),
     };
     for place in left_alone {
         let _ = writeln!(text, "  left alone: {}", one_line(place));
@@ -199,7 +209,7 @@ fn counted(changes: u64) -> String {
 }
 
 fn time_text(time_ms: i64) -> String {
-    let time = Timestamp::from_millisecond(time_ms).unwrap_or(Timestamp::UNIX_EPOCH);
+    let time = Timestamp::from_millisecond(time_ms).unwrap_or(Timestamp::MAX);
     time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string()
 }
 

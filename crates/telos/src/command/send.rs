@@ -116,8 +116,17 @@ impl Send {
         let printed = if self.json { print_json(&answer) } else { print(&answer, (label, &source), color) };
         Ok(ExitCode::from(match printed {
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => exit_code::OUTPUT_CLOSED,
-            printed => printed.map(|()| exit_code_of(&answer.outcome))?,
+            Err(error) => return Err(unprinted(&error, answer.commit)),
+            Ok(()) => exit_code_of(&answer.outcome),
         }))
+    }
+}
+
+/// The answer could not be written, and whoever sees that exit code would send the request again.
+fn unprinted(error: &std::io::Error, commit: Option<u64>) -> anyhow::Error {
+    match commit {
+        Some(number) => anyhow::anyhow!("cannot write the answer: {error}; what was sent is done, as commit {number}"),
+        None => anyhow::anyhow!("cannot write the answer: {error}; nothing was changed"),
     }
 }
 

@@ -30,7 +30,8 @@ const ENVIRONMENT: &[&str] = &["PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_AL
 /// Runs in the foreground until SIGTERM or Ctrl-C. Requests come through a socket in the image's directory that only
 /// you and root may use; each is a transaction. Limits hold for each request; a client may ask for less. A directory
 /// that is named is made if there is none; without a name it is $TELOS_IMAGE, or this one if there is an image in it.
-/// Each time it wakes up, the object Telos in its Lobby receives awake; if that fails, it is up all the same.
+/// Each time it wakes up, the object Telos in its Lobby receives awake; if that fails, it is up all the same. If waking up
+/// ends the process, --asleep brings it up to be mended.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Up {
@@ -55,6 +56,10 @@ pub struct Up {
 pub struct ImageOptions {
     #[command(flatten)]
     machine: MachineOptions,
+
+    /// Do not send awake, and give no coroutine a turn: for an image that does harm when it wakes up
+    #[arg(long)]
+    asleep: bool,
 
     /// How much of the image may lie in memory: 256M, 2GiB or bytes
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes, help_heading = "Limits")]
@@ -83,7 +88,7 @@ impl Up {
 fn raise_limit_of_descriptors() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
-    // Where it cannot be raised, clients wait until others have gone.
+    // Where it cannot be raised, clients beyond it are refused.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
 }
 
@@ -158,9 +163,8 @@ impl ImageOptions {
             let value = clap::ValueEnum::to_possible_value(denied);
             option("deny", value.map(|value| value.get_name().to_string()));
         }
-        if machine.no_host {
-            arguments.push("--no-host".into());
-        }
+        arguments.extend(machine.no_host.then(|| "--no-host".into()));
+        arguments.extend(self.asleep.then(|| "--asleep".into()));
         arguments.extend(["--".into(), directory.into()]);
         arguments
     }
@@ -183,7 +187,8 @@ impl ImageProcess {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         keeper::live(|| {
             std::env::set_current_dir(&self.directory).map_err(|error| error.to_string())?;
-            Resident::open(&self.directory, &self.image.machine, self.image.cache)
+            let ImageOptions { machine, cache, asleep } = &self.image;
+            Resident::open(&self.directory, machine, *cache, *asleep)
         })?;
         Ok(ExitCode::SUCCESS)
     }

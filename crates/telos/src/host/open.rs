@@ -7,12 +7,15 @@ use super::{Shared, process};
 use language::{Args, Outcome, Signal, Value, Vm};
 use object::Foreign;
 use object::sequence::Sequence;
+use rustix::fs::OFlags;
 use rustix::io::Errno;
 use std::any::Any;
 use std::cell::RefCell;
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::Stdio;
 use std::rc::Rc;
 
@@ -113,7 +116,7 @@ pub fn open(vm: &mut Vm, args: Args) -> Outcome {
     }
     let path = path_of(vm, &args)?;
     let mode = vm.get_slot(args.target, "openMode").and_then(|mode| vm.text_of(mode)).unwrap_or_default();
-    match with_descriptors(vm, || options_for(&mode).open(&path)) {
+    match with_descriptors(vm, || open_at_once(&mut options_for(&mode), &path)) {
         Ok(opened) => {
             attach(vm, args.target, Stream::disk(opened));
             Ok(args.target)
@@ -132,6 +135,15 @@ pub fn with_descriptors<R>(vm: &mut Vm, mut open: impl FnMut() -> io::Result<R>)
         }
         opened => opened,
     }
+}
+
+/// Opens a file without waiting for anybody: a pipe whose writer has not come would hold the machine, deaf to stops. Whoever
+/// reads from it waits for the writer's words, and looks up meanwhile.
+pub fn open_at_once(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    let opened = options.custom_flags(OFlags::NONBLOCK.bits() as i32).open(path)?;
+    let flags = rustix::fs::fcntl_getfl(&opened)?;
+    rustix::fs::fcntl_setfl(&opened, flags - OFlags::NONBLOCK)?;
+    Ok(opened)
 }
 
 fn options_for(mode: &str) -> OpenOptions {
@@ -153,7 +165,7 @@ pub fn reopen(vm: &mut Vm, args: Args) -> Outcome {
     vm.set_slot(args.target, "openMode", mode);
     let mode = vm.text_of(mode).unwrap_or_default();
     let path = path_of(vm, &args)?;
-    match with_descriptors(vm, || options_for(&mode).open(&path)) {
+    match with_descriptors(vm, || open_at_once(&mut options_for(&mode), &path)) {
         Ok(opened) => {
             *stream.borrow_mut() = Stream::disk(opened);
             attach_shared(vm, args.target, stream);

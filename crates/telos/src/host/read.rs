@@ -3,13 +3,13 @@
 
 use super::Shared;
 use super::file::{fail, path_of};
-use super::open::{stream_of, with_descriptors};
+use super::open::{open_at_once, stream_of, with_descriptors};
 use super::stream::Stream;
 use language::{Args, Halt, Interrupt, Outcome, Signal, Value, Vm};
 use object::sequence::{SIZE_LIMIT_BYTES, Sequence};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use std::fs::File;
+use std::fs::OpenOptions;
 use std::io;
 use std::time::Duration;
 
@@ -140,7 +140,8 @@ fn append_lines(vm: &mut Vm, args: &Args, list: Value) -> Result<(), Signal> {
 /// All that is in the file at the path, whether it is open or not.
 pub fn read_path(vm: &mut Vm, args: &Args) -> Result<Vec<u8>, Signal> {
     let path = path_of(vm, args)?;
-    let file = with_descriptors(vm, || File::open(&path)).map_err(|error| fail(vm, args, "read", &error))?;
+    let file = with_descriptors(vm, || open_at_once(OpenOptions::new().read(true), &path));
+    let file = file.map_err(|error| fail(vm, args, "read", &error))?;
     // Of what is not a plain file, the size says nothing; and nothing is kept for a size that could not be read.
     let bytes = file.metadata().map_or(0, |metadata| metadata.len()) as usize;
     if bytes > SIZE_LIMIT_BYTES {

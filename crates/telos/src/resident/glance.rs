@@ -96,11 +96,12 @@ impl Watch for Glance {
 }
 
 /// What `telos status` says about the waking.
-pub fn waking_facts(steps: &[Step], failure: Option<&str>) -> [(&'static str, serde_json::Value); 2] {
+pub fn waking_facts(steps: &[Step], failure: Option<&str>, is_asleep: bool) -> [(&'static str, serde_json::Value); 2] {
     let told = steps.iter().map(|step| {
         let detail = if step.told.is_empty() { String::new() } else { format!(" ({})", step.told) };
         let words = format!("{:.1} ms{detail}", step.took.as_secs_f64() * 1e3);
         (step.name.to_string(), json!(words))
     });
-    [("waking", serde_json::Value::Object(told.collect())), ("awake", json!(failure.unwrap_or("yes")))]
+    let awake = if is_asleep { "no: it was started with --asleep, and takes no turns" } else { "yes" };
+    [("waking", serde_json::Value::Object(told.collect())), ("awake", json!(failure.unwrap_or(awake)))]
 }

@@ -68,6 +68,10 @@ pub fn to_order(order: RunOrder, bytes: &[u8]) -> anyhow::Result<(Order, &[u8])>
             is_executable: file.is_executable,
         });
     }
+    if let RunInput::Bytes(count) = order.input {
+        let there = rest.len();
+        ensure!(count == there, "the order says that the program reads {count} bytes, and {there} came with it");
+    }
     let grants = order.grants.into_iter().map(|grant| Grant {
         host: grant.host.into_path(),
         inside: grant.inside.into_path(),
@@ -216,6 +220,17 @@ mod tests {
         let sent = to_run_order(&order, RunInput::Bytes(2));
         let (read, rest) = to_order(sent, b"onetwohi").unwrap();
         assert_eq!((format!("{read:?}"), rest), (format!("{order:?}"), &b"hi"[..]));
+    }
+
+    /// A program that was to read more than there was read what there was, and nobody knew.
+    #[test]
+    fn an_order_with_other_bytes_than_it_says_is_refused() {
+        let order = Order { program: vec!["cat".into()], ..Order::default() };
+        for count in [0, 2, 4, usize::MAX] {
+            let refused = to_order(to_run_order(&order, RunInput::Bytes(count)), b"abc").unwrap_err().to_string();
+            assert!(refused.contains(&format!("reads {count} bytes, and 3 came")), "{refused}");
+        }
+        assert!(to_order(to_run_order(&order, RunInput::Bytes(3)), b"abc").is_ok());
     }
 
     #[test]

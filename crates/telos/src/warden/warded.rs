@@ -19,7 +19,7 @@ impl<B: Backend + 'static> Warding for Warded<B> {
         };
         let stdin = match (input, ordered.input) {
             (RunInput::Descriptor, Some(descriptor)) => Stdin::Descriptor(descriptor),
-            (RunInput::Bytes(count), _) => Stdin::Bytes(rest.get(..count).unwrap_or(rest).to_vec()),
+            (RunInput::Bytes(_), _) => Stdin::Bytes(rest.to_vec()),
             _ => Stdin::Empty,
         };
         match self.perform(&order, stdin, conversation) {

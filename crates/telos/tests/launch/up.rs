@@ -4,7 +4,7 @@ use super::{Ran, command, telos_in};
 use keeper::Client;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Nothing that is waited for here takes that long on any machine.
@@ -29,9 +29,20 @@ impl Up {
     }
 
     pub fn start_in(directory: &Path, arguments: &[&str]) -> Up {
-        let path = directory.to_str().expect("temporary files have plain names");
-        let all: Vec<&str> = ["up", "--json", path].iter().chain(arguments).copied().collect();
-        let mut child = command(Path::new("/"), &all)
+        Up::launch(directory, command(Path::new("/"), &up_arguments(directory, arguments)))
+    }
+
+    /// With a limit that a shell sets, such as `-n 64`.
+    pub fn start_limited(limit: &str) -> Up {
+        let temporary = tempfile::tempdir().expect("there is a place for temporary files");
+        let directory = temporary.path().join("image");
+        let mut up = Up::launch(&directory, limited(limit, &up_arguments(&directory, &[])));
+        up._temporary = Some(temporary);
+        up
+    }
+
+    fn launch(directory: &Path, mut command: Command) -> Up {
+        let mut child = command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -100,6 +111,20 @@ impl Up {
         self.signal("TERM");
         self.ended()
     }
+}
+
+fn up_arguments<'a>(directory: &'a Path, arguments: &[&'a str]) -> Vec<&'a str> {
+    let path = directory.to_str().expect("temporary files have plain names");
+    ["up", "--json", path].iter().chain(arguments).copied().collect()
+}
+
+/// The binary behind a shell that sets a limit.
+pub fn limited(limit: &str, arguments: &[&str]) -> Command {
+    let plain = command(Path::new("/"), arguments);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("ulimit {limit}; exec \"$0\" \"$@\"")]).arg(plain.get_program()).args(plain.get_args());
+    shell.current_dir("/").envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    shell
 }
 
 impl Drop for Up {

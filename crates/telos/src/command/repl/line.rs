@@ -71,7 +71,7 @@ impl Opened {
         let directory = directory.canonicalize().with_context(|| format!("cannot find {}", directory.display()))?;
         // Programs in an image find their files in its directory, whoever woke it up.
         std::env::set_current_dir(&directory).with_context(|| format!("cannot enter {}", directory.display()))?;
-        let resident = Resident::open(&directory, machine, None).map_err(anyhow::Error::msg)?;
+        let resident = Resident::open(&directory, machine, None, false).map_err(anyhow::Error::msg)?;
         let watch = resident.watch();
         let stopped = watch.clone();
         // Without a handler Ctrl-C ends the process, and what was not answered is not committed.
@@ -92,7 +92,8 @@ impl Line for Opened {
         self.watch.calm();
         let timeout = request.timeout_ms.map(Duration::from_millis);
         let watch = self.watch.clone();
-        let alarm = timeout.map(|timeout| Alarm::after(timeout, move || watch.interrupt()));
+        let alarm = timeout.map(|_| Alarm::new(move || watch.interrupt()));
+        alarm.iter().zip(timeout).for_each(|(alarm, timeout)| alarm.set(timeout));
         let mut answer = match self.resident.begin(request) {
             Begun::Done { mut answer, wait } => {
                 if let Some(Err(failure)) = wait.map(|wait| wait()) {
@@ -102,7 +103,7 @@ impl Line for Opened {
             }
             Begun::Apart(job) => job(),
         };
-        let is_late = alarm.is_some_and(Alarm::stop);
+        let is_late = alarm.is_some_and(|alarm| alarm.stop());
         if let (true, Outcome::Failure(Failure { kind: kind @ FailureKind::Interrupted, message, .. })) =
             (is_late, &mut answer.outcome)
         {
