@@ -11,9 +11,9 @@ use std::path::Path;
 
 const FLAGS: &str = "--unshare-all --die-with-parent --new-session --uid 1000 --gid 1000 --hostname sandbox";
 const ROOTS: &str = "bin sbin lib lib32 lib64 libx32";
-const CONFIGURATION: &str = "etc/ld.so.cache etc/alternatives etc/ssl etc/pki etc/ca-certificates etc/localtime \
+const CONFIGURATION: &str = "etc/ld.so.cache etc/alternatives etc/ssl etc/pki etc/localtime \
                              etc/timezone etc/mime.types etc/protocols etc/services etc/inputrc etc/bash.bashrc \
-                             etc/profile etc/perl etc/php etc/python3 etc/java-17-openjdk etc/java-21-openjdk \
+                             etc/profile etc/perl etc/php etc/java-17-openjdk etc/java-21-openjdk \
                              etc/java-25-openjdk etc/fonts";
 const DIRECTORIES: &str = "mnt opt run srv var var/lib var/cache code";
 const LINKS: [(&str, &str); 3] = [("/tmp", "/var/tmp"), ("/run", "/var/run"), ("/proc/self/mounts", "/etc/mtab")];
@@ -43,10 +43,17 @@ impl Bwrap {
     pub fn of(program: &[&str]) -> Bwrap {
         let mut words: Vec<String> = ["bwrap"].into_iter().chain(FLAGS.split(' ')).map(String::from).collect();
         let mut add = |each: &[&str]| words.extend(each.iter().map(|word| (*word).to_string()));
+        // Files are copied, as ours are: binding each costs more.
+        let mut copied: Vec<(String, Vec<u8>)> =
+            FILES.iter().map(|(path, text)| ((*path).to_string(), text.as_bytes().to_vec())).collect();
         add(&["--ro-bind", "/usr", "/usr", "--proc", "/proc", "--dev", "/dev"]);
         for path in ROOTS.split(' ').chain(CONFIGURATION.split_whitespace()).map(|path| format!("/{path}")) {
             match (fs::read_link(&path), Path::new(&path).exists()) {
                 (Ok(target), _) => add(&["--symlink", target.to_str().expect("links of the system are text"), &path]),
+                (Err(_), true) if Path::new(&path).is_file() => {
+                    let bytes = fs::read(&path).expect("files of the system can be read");
+                    copied.push((path, bytes));
+                }
                 (Err(_), true) => add(&["--ro-bind", &path, &path]),
                 (Err(_), false) => {}
             }
@@ -54,8 +61,8 @@ impl Bwrap {
         DIRECTORIES.split(' ').for_each(|path| add(&["--dir", &format!("/{path}")]));
         LINKS.iter().for_each(|(target, path)| add(&["--symlink", target, path]));
         WRITABLE.split(' ').for_each(|path| add(&["--tmpfs", path]));
-        let handed_in: Vec<File> = FILES.iter().map(|(_, text)| file_with(text)).collect();
-        for ((path, _), file) in FILES.iter().zip(&handed_in) {
+        let handed_in: Vec<File> = copied.iter().map(|(_, bytes)| file_with(bytes)).collect();
+        for ((path, _), file) in copied.iter().zip(&handed_in) {
             add(&["--file", &file.as_raw_fd().to_string(), path]);
         }
         add(&["--remount-ro", "/", "--chdir", "/home/user"]);
@@ -71,9 +78,9 @@ impl Bwrap {
 }
 
 /// That the programs which are started inherit.
-fn file_with(text: &str) -> File {
+fn file_with(bytes: &[u8]) -> File {
     let mut file = tempfile::tempfile().expect("there is room for temporary files");
-    file.write_all(text.as_bytes()).expect("there is room for temporary files");
+    file.write_all(bytes).expect("there is room for temporary files");
     rustix::io::fcntl_setfd(&file, rustix::io::FdFlags::empty()).expect("it is open");
     file
 }

@@ -13,7 +13,7 @@ pub enum KeeperError {
     #[error("another process is starting or stopping the image in {}; try again in a moment", .0.display())]
     Changing(PathBuf),
     #[error("process {pid} has the image in {} and nobody can reach it: it is starting or stopping, or its socket was removed; try again in a moment, or end it with `kill {pid}`", directory.display())]
-    Silent { directory: PathBuf, pid: u32 },
+    Unreachable { directory: PathBuf, pid: u32 },
     #[error("{} belongs to another user: only they and root may talk to it", .0.display())]
     NotYours(PathBuf),
     #[error("{} is not a socket; move it away, the keeper's socket belongs there", .0.display())]

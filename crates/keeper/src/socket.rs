@@ -159,7 +159,7 @@ fn claim(directory: &Path) -> Result<File, KeeperError> {
         std::thread::sleep(Duration::from_millis(5 * u64::from(attempt)));
     }
     Err(match holder_of(directory) {
-        Some(pid) => KeeperError::Silent { directory: directory.into(), pid },
+        Some(pid) => KeeperError::Unreachable { directory: directory.into(), pid },
         None => KeeperError::Changing(directory.into()),
     })
 }

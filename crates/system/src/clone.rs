@@ -82,8 +82,25 @@ pub fn clone_until_exec(body: &mut dyn FnMut() -> i32) -> Result<i32> {
         let top = stack.as_mut_ptr().add(stack.len());
         libc::clone(go_until_exec, top.cast(), flags, (&raw mut body).cast())
     };
+    if pid == -1 && last() == Errno::INVAL {
+        return fork_until_exec(body);
+    }
     check(pid.into())?;
     Ok(pid)
+}
+
+/// The same with a copy of our memory: older kernels share none where clocks were set.
+fn fork_until_exec(body: &mut dyn FnMut() -> i32) -> Result<i32> {
+    let flags = libc::CLONE_VFORK | libc::SIGCHLD;
+    // SAFETY: without a new stack and without shared memory this is a fork: the child goes on here with a copy of all.
+    let pid = unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) };
+    check(pid)?;
+    if pid == 0 {
+        let mut leave = Leave(PANICKED);
+        leave.0 = body();
+        drop(leave);
+    }
+    Ok(pid as i32)
 }
 
 extern "C" fn go_until_exec(body: *mut libc::c_void) -> libc::c_int {
@@ -158,13 +175,39 @@ fn check_number(told: i32) -> Result<i32> {
     if told < 0 { Err(Errno::from_raw_os_error(-told)) } else { Ok(told) }
 }
 
-/// What processes that share memory with their parent stand on, one at a time.
-pub struct Stack(Box<[MaybeUninit<u128>]>);
+/// What processes that share memory with their parent stand on, one at a time. Whoever needs more faults, and does not write
+/// over what lies below.
+pub struct Stack(*mut libc::c_void);
 
-impl Default for Stack {
-    fn default() -> Stack {
-        const BYTES: usize = 128 << 10;
-        Stack(Box::new_uninit_slice(BYTES / size_of::<u128>()))
+const STACK_BYTES: usize = 128 << 10;
+/// Below it; a page is no larger anywhere.
+const GUARD_BYTES: usize = 64 << 10;
+
+impl Stack {
+    pub fn new() -> Result<Stack> {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_STACK | libc::MAP_NORESERVE;
+        let (length, protection) = (GUARD_BYTES + STACK_BYTES, libc::PROT_READ | libc::PROT_WRITE);
+        // SAFETY: asks for new memory, at a place of the kernel's choice.
+        let start = unsafe { libc::mmap(std::ptr::null_mut(), length, protection, flags, -1, 0) };
+        if start == libc::MAP_FAILED {
+            return Err(last());
+        }
+        let stack = Stack(start);
+        // SAFETY: the memory is ours, and nobody has used it yet.
+        check(unsafe { libc::mprotect(start, GUARD_BYTES, libc::PROT_NONE) }.into())?;
+        Ok(stack)
+    }
+
+    fn top(&self) -> *mut libc::c_void {
+        // SAFETY: it is the end of what was mapped.
+        unsafe { self.0.byte_add(GUARD_BYTES + STACK_BYTES) }
+    }
+}
+
+impl Drop for Stack {
+    fn drop(&mut self) {
+        // SAFETY: it was mapped with this length, and no process stands on it: who uses it waits for their end.
+        unsafe { libc::munmap(self.0, GUARD_BYTES + STACK_BYTES) };
     }
 }
 
@@ -177,30 +220,30 @@ impl Drop for Bound {
     }
 }
 
-/// Runs a process in new namespaces that shares our memory until it ends, and returns how that was. It must not ask for memory,
-/// nor panic. `meanwhile` is called once it has been made, and must touch nothing of it.
+/// Runs a process in new namespaces (but time) that shares our memory until it ends, and returns how that was. It must not ask
+/// for memory, nor panic. `meanwhile` is called once it has been made, and must touch nothing of it.
 pub fn run_sharing(
     namespaces: u64,
     stack: &mut Stack,
     body: &mut (dyn FnMut() -> i32 + Send),
     meanwhile: impl FnOnce(&Child),
 ) -> Result<End> {
+    assert_eq!(namespaces & 0xff, 0, "those bits are the signal of its end");
     let mut body = body;
     let mut pidfd: RawFd = -1;
     let flags = namespaces as libc::c_int | libc::CLONE_VM | libc::CLONE_PIDFD | libc::SIGCHLD;
-    // SAFETY: the stack is ours, aligned, and lives until the new process has ended, which we wait for in any case; so does
-    // what it is given. It has the numbers of errors in common with us, but we only wait meanwhile.
-    let pid = unsafe {
-        let top = stack.0.as_mut_ptr().add(stack.0.len());
-        libc::clone(go_sharing, top.cast(), flags, (&raw mut body).cast(), &raw mut pidfd)
-    };
+    // SAFETY: the stack is ours, aligned, and lives until the new process has ended, without which we do not return; so does what
+    // it is given. What the C library keeps for a thread, such as numbers of errors, it has in common with us: it asks for no
+    // memory, and where it looks at such a number, after a call that failed, so may we, and take one error for another.
+    let pid = unsafe { libc::clone(go_sharing, stack.top(), flags, (&raw mut body).cast(), &raw mut pidfd) };
     check(pid.into())?;
     let bound = Bound;
     // SAFETY: the kernel has just made the descriptor, and nobody else knows it.
     meanwhile(&Child { pid, pidfd: unsafe { OwnedFd::from_raw_fd(pidfd) } });
-    let end = wait(pid, true);
+    // Its end is all that lets us go on: it stands on a stack of ours.
+    let Ok(Some(end)) = wait(pid, true) else { std::process::abort() };
     std::mem::forget(bound);
-    end?.ok_or(Errno::CHILD)
+    Ok(end)
 }
 
 extern "C" fn go_sharing(body: *mut libc::c_void) -> libc::c_int {

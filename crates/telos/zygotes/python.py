@@ -106,6 +106,12 @@ def perform(argv):
         if argv[1] == "-c":
             sys.argv, sys.path[0:1], name = ["-c"] + argv[3:], [""], "<string>"
             code, scope = argv[2], main_module(None)
+        elif os.path.isdir(argv[1]) or argv[1].endswith((".zip", ".pyz", ".pyc")):
+            import runpy
+
+            sys.argv = argv[1:]
+            runpy.run_path(argv[1], run_name="__main__")
+            return 0
         else:
             sys.argv, name = argv[1:], argv[1]
             sys.path[0:1] = [os.path.dirname(name)]
@@ -154,6 +160,8 @@ def take_environment(variables):
             os.putenv(name, value)
     here.clear()
     here.update(wanted)
+    if b"TZ" in here and "time" in sys.modules:
+        sys.modules["time"].tzset()
 
 
 def run(calls, descriptors):
@@ -176,6 +184,7 @@ def run(calls, descriptors):
         sys.modules["random"].seed()
     if "threading" in sys.modules:
         sys.modules["threading"].main_thread()._set_native_id()
+    known.clear()
     gc.enable()
     finish(perform(argv))
 
@@ -219,7 +228,9 @@ def main():
     gc.disable()
     gc.collect()
     gc.freeze()
-    serve(socket.socket(fileno=3))
+    line = socket.socket(fileno=3)
+    line.send(b"r")
+    serve(line)
 
 
 main()

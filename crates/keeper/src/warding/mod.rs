@@ -26,6 +26,9 @@ use workers::Workers;
 pub trait Warding: Send + Sync + 'static {
     /// Runs one to its end, in a process of its own.
     fn run(&self, ordered: Ordered<'_>, conversation: &Arc<Conversation>) -> RunEnd;
+
+    /// Gives up what this process keeps ready for runs to come, and what those left who were killed.
+    fn clear(&self) {}
 }
 
 /// How long runs may take to end when the keeper has gone.

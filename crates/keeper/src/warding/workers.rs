@@ -92,16 +92,20 @@ impl<W: Warding> Workers<W> {
             self.workers.push(worker);
             Some(self.workers.len() - 1)
         });
-        if let Some(worker) = position.and_then(|position| self.workers.get_mut(position)) {
+        let Some(position) = position else { return };
+        let handed = self.workers.get_mut(position).map(|worker| {
             worker.is_busy = true;
-            // If it has gone, it is found out when it is listened to.
-            let _ = hand(&worker.socket, &socket, input.as_ref());
+            hand(&worker.socket, &socket, input.as_ref())
+        });
+        if !matches!(handed, Some(Ok(()))) {
+            self.leaving.push(self.workers.swap_remove(position).dismiss());
         }
     }
 
     fn start(&self) -> Result<Worker, KeeperError> {
         let (socket, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
             .map_err(KeeperError::system("make a pair"))?;
+        // The warden has one thread, so that a copy of it may ask for memory.
         let child = clone::clone(0, || {
             let is_alone = system::descriptor::close_all_but(&[theirs.as_raw_fd()]).is_ok()
                 && set_parent_process_death_signal(Some(Signal::KILL)).is_ok();
@@ -122,6 +126,7 @@ impl<W: Warding> Workers<W> {
             let _ = rustix::process::pidfd_send_signal(&child.pidfd, Signal::KILL);
             let _ = clone::wait(child.pid, true);
         }
+        self.warding.clear();
     }
 }
 
@@ -133,20 +138,18 @@ impl Worker {
     }
 }
 
-/// The life of a worker. On a thread, whose end takes with it what was kept for the next run.
+/// The life of a worker.
 fn live(warding: &impl Warding, socket: &OwnedFd) -> i32 {
-    let work = || {
-        while let Ok(given) = next(socket) {
-            if let Some((run, input)) = given {
-                conversation::hold(warding, UnixStream::from(run), input);
-            }
-            if rustix::net::send(socket, b"d", SendFlags::NOSIGNAL).is_err() {
-                return;
-            }
+    while let Ok(given) = next(socket) {
+        if let Some((run, input)) = given {
+            conversation::hold(warding, UnixStream::from(run), input);
         }
-    };
-    let ended = std::thread::scope(|scope| scope.spawn(work).join());
-    i32::from(ended.is_err())
+        if rustix::net::send(socket, b"d", SendFlags::NOSIGNAL).is_err() {
+            break;
+        }
+    }
+    warding.clear();
+    0
 }
 
 /// One message, with descriptors.

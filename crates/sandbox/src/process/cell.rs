@@ -1,6 +1,6 @@
 //! A cell: a process that has namespaces with the files that all runs see, and starts one run after another in them. A run
-//! gets new process, mount, ipc and uts namespaces and clocks, and a file system in memory for all that it writes; the user,
-//! cgroup and network namespaces are the cell's. Another run only follows if the network is as it was when the cell was made.
+//! gets new process, mount and ipc namespaces, and a file system in memory for all that it writes; the others, and so its clocks,
+//! are the cell's. Another run only follows if the network is as it was when the cell was made.
 //!
 //! - here: the cell as the one outside has it; `serve`: its process; `told`: what both say to each other
 //!
@@ -95,17 +95,18 @@ impl Cell {
         let files: Vec<File> = COUNTERS.iter().filter_map(|name| open(name).ok()).collect();
         let _ = rustix::net::send(line.socket(), b"g", SendFlags::NOSIGNAL);
         start::await_start(line.socket(), &Order::default())?;
+        line.await_word("start the process of a cell")?;
         let counters = files.into_iter().map(|file| Ok((read(&file)?, file)).map(|(text, file)| (file, text)));
         let counters = counters.collect::<io::Result<Vec<_>>>().map_err(looked)?;
         let mut doomed = doomed;
         let process = doomed.0.take().ok_or_else(|| looked(io::ErrorKind::NotFound.into()))?;
         let mut cell = Cell { ids, base, cgroup, limit_bytes: None, rest_bytes: 0, line, sockets, counters, process };
-        cell.rest();
+        cell.settle();
         Ok(cell)
     }
 
     /// What is in memory now is its own.
-    fn rest(&mut self) {
+    pub fn settle(&mut self) {
         self.rest_bytes = self.cgroup.as_ref().and_then(|cgroup| cgroup.bytes()).unwrap_or(0);
     }
 
@@ -128,17 +129,13 @@ impl Cell {
         given: &Given,
         socket: BorrowedFd<'_>,
     ) -> Result<Init, SandboxError> {
-        let mounts: Vec<OwnedFd> = sources
-            .iter()
-            .filter_map(|source| match &source.from {
-                Origin::Mount(mount) => mount.try_clone().ok(),
-                Origin::Path(_) => None,
-            })
-            .collect();
+        let mounts = sources.iter().filter_map(|source| match &source.from {
+            Origin::Mount(mount) => Some(mount.as_fd()),
+            Origin::Path(_) => None,
+        });
         let about = sources.iter().map(|source| source.about).collect();
         let [input, output, error] = given.all();
-        let descriptors: Vec<BorrowedFd<'_>> =
-            [input, output, error, socket].into_iter().chain(mounts.iter().map(AsFd::as_fd)).collect();
+        let descriptors: Vec<BorrowedFd<'_>> = [input, output, error, socket].into_iter().chain(mounts).collect();
         let told = Told::Run { order: std::borrow::Cow::Borrowed(order), about, is_hosted };
         match self.line.ask(&told, &descriptors)? {
             (Answer::Made { pid }, Some(pidfd)) => Ok(Init {
@@ -161,7 +158,7 @@ impl Cell {
         let told = Told::House { program: program.clone(), arguments: arguments.to_vec() };
         match self.line.ask(&told, &[socket.as_fd()])? {
             (Answer::Made { .. }, Some(pidfd)) => {
-                self.line.await_word()?;
+                self.line.await_word("start a zygote")?;
                 Ok(pidfd)
             }
             (Answer::Failed { errno }, _) => {
@@ -171,9 +168,8 @@ impl Cell {
         }
     }
 
-    /// Once a zygote has loaded what it serves with, that is the cell's own.
-    pub fn settle(&mut self) {
-        self.rest();
+    pub fn is_alive(&self) -> bool {
+        is_alive(&self.process.pidfd)
     }
 
     /// Whether nothing is left of the runs that were in it, and nothing can be told of them. All of them have ended.
@@ -199,6 +195,13 @@ impl Drop for Doomed {
     fn drop(&mut self) {
         self.0.iter().for_each(end);
     }
+}
+
+/// Whether the process of a descriptor runs.
+pub fn is_alive(pidfd: &OwnedFd) -> bool {
+    let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut waited = [rustix::event::PollFd::new(pidfd, rustix::event::PollFlags::IN)];
+    matches!(rustix::event::poll(&mut waited, Some(&now)), Ok(0))
 }
 
 fn end(process: &Child) {

@@ -1,7 +1,8 @@
 //! The first process inside: makes the view, gives up everything, starts the program and stays to reap. Its end is the end
 //! of all that runs in its namespace.
 //!
-//! **It must not ask for memory**: it is a copy of a process that may have had other threads. All it needs is in the plan.
+//! **It must not ask for memory**: it is a copy of a process that may have had other threads, or shares the memory of the cell's
+//! process. All it needs is in the plan.
 
 use super::network::Wires;
 use super::plan::Plan;
@@ -24,7 +25,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use system::clone::{self, namespace};
 use system::program;
 
-/// Descriptors that are handed out, at most: a layer each, and two to count by.
+/// Descriptors that are handed out, at most: a layer each, two to count by, and what a zygote's child needs.
 pub const HANDED_OUT: usize = MOST_LAYERS + 2 + HANDED_TO_ZYGOTE;
 
 /// What the process inside is handed.
@@ -206,6 +207,10 @@ fn take(handed: &Handed<'_>) -> rustix::io::Result<()> {
     system::descriptor::close_all_but(handed.kept)?;
     system::arguments::hide();
     rustix::thread::set_name(c"init")?;
+    if !handed.plan.is_in_cell {
+        // No handler of whoever started us runs inside; a cell has none.
+        program::restore_signals()?;
+    }
     rustix::process::setsid()?;
     rustix::process::umask(Mode::from_raw_mode(0o022));
     Ok(())

@@ -116,7 +116,12 @@ impl<'a> Plan<'a> {
             grants,
             files,
             memory_options: memory_options(&order.limits, if shares_view { 0 } else { skeleton_bytes })?,
-            steps: seal::steps(&rlimits, cell.is_some(), if is_host { &hosting } else { &filter }),
+            steps: seal::steps(
+                &rlimits,
+                cell.is_some(),
+                purpose != Purpose::Guest,
+                if is_host { &hosting } else { &filter },
+            ),
             time_offsets: time_offsets(),
             allows_weaker: order.allows_weaker,
             purpose,
@@ -132,7 +137,7 @@ impl<'a> Plan<'a> {
     pub fn do_without(&mut self, lacks: &[Lack], order: &Order) {
         if lacks.iter().any(|lack| lack.wall == Wall::NetworkNamespace) {
             let filter = filter::compile(&[SYS_socket], self.is_counted);
-            self.steps = seal::steps(&rlimits(&order.limits, self.is_counted, 0), false, &filter);
+            self.steps = seal::steps(&rlimits(&order.limits, self.is_counted, 0), false, true, &filter);
             self.wires.iter_mut().for_each(Wires::cut);
         }
     }

@@ -15,8 +15,13 @@ use system::sealing::{self, Call};
 use system::seccomp::Instruction;
 
 /// All steps, made before the process that takes them.
-/// In a cell nobody can get capabilities any more.
-pub fn steps(rlimits: &[(Resource, Rlimit)], is_in_cell: bool, filter: &[Instruction]) -> Vec<(Step, Call)> {
+/// In a cell nobody can get capabilities any more. Who becomes a program is opaque until then; who is one stays as it is.
+pub fn steps(
+    rlimits: &[(Resource, Rlimit)],
+    is_in_cell: bool,
+    is_opaque: bool,
+    filter: &[Instruction],
+) -> Vec<(Step, Call)> {
     let mut steps: Vec<(Step, Call)> = rlimits
         .iter()
         .filter_map(|(resource, limit)| Some((Step::Rlimit, sealing::limit(*resource as u32, limit.current?))))
@@ -28,10 +33,9 @@ pub fn steps(rlimits: &[(Resource, Rlimit)], is_in_cell: bool, filter: &[Instruc
         (Step::Capabilities, sealing::hand_on_no_capabilities()),
         (Step::Capabilities, sealing::have_no_capabilities()),
         (Step::Privileges, sealing::get_no_new_privileges()),
-        (Step::Privileges, sealing::be_opaque()),
-        (Step::Landlock, sealing::keep_to_rules()),
-        (Step::Seccomp, sealing::be_filtered(filter)),
     ]);
+    steps.extend(is_opaque.then(|| (Step::Privileges, sealing::be_opaque())));
+    steps.extend([(Step::Landlock, sealing::keep_to_rules()), (Step::Seccomp, sealing::be_filtered(filter))]);
     steps
 }
 

@@ -102,6 +102,9 @@ fn find_one(grant: &Grant, ids: Ids) -> Result<Source, SandboxError> {
 
 /// Makes ready what was found, those nearer to the root first, so that one can lie inside another.
 pub fn grants(grants: &[Grant], sources: Vec<Source>) -> Result<Vec<(usize, Granted)>, SandboxError> {
+    if grants.len() != sources.len() {
+        return Err(refuse(Path::new("/"), "not all that was granted was found".into()));
+    }
     let each = grants.iter().zip(sources).enumerate();
     let mut ready = each
         .map(|(index, (grant, source))| Ok((index, make_ready(index, grant, source)?)))

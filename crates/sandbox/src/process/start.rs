@@ -39,6 +39,8 @@ pub enum Purpose {
     Cell,
     /// A zygote's child is the program.
     Hosted,
+    /// It is that child.
+    Guest,
 }
 
 /// A run in new namespaces.
@@ -72,7 +74,7 @@ pub fn begin(order: &Order, streams: Streams, purpose: Purpose) -> Result<Run, S
     }
     // If it is gone, its last message says why.
     let _ = rustix::net::send(&begun.socket, b"g", SendFlags::NOSIGNAL);
-    let mut run = begun.run(order, init, cgroup.map(|cgroup| (Arc::new(cgroup), Before::default())), None)?;
+    let mut run = begun.run(order, cgroup.map(|cgroup| (Arc::new(cgroup), Before::default())), init, None)?;
     run.lacks.extend(lacks);
     run.services = plan.wires.as_ref().map(|wires| Services::start(order, wires)).transpose()?;
     Ok(run)
@@ -92,9 +94,8 @@ pub fn begin_in(
     let plan = match zygote {
         None => None,
         Some(_) => {
-            // What it runs is behind the same walls as any program.
             let setting = Setting {
-                purpose: Purpose::Run,
+                purpose: Purpose::Guest,
                 is_counted: cgroup.is_none(),
                 cell: Some(zygote::PROCESSES),
                 base: cell.base.clone(),
@@ -103,7 +104,7 @@ pub fn begin_in(
         }
     };
     let init = cell.start(order, sources, zygote.is_some(), &begun.given, begun.inner.as_fd())?;
-    begun.run(order, init, cgroup, zygote.zip(plan.as_ref()))
+    begun.run(order, cgroup, init, zygote.zip(plan.as_ref()))
 }
 
 /// What is made for any run before its first process.
@@ -130,8 +131,9 @@ impl Begun {
     fn run(
         self,
         order: &Order,
-        init: Init,
+        // Before the process, which is dropped first then: nothing is removed that somebody is in.
         cgroup: Option<(Arc<Cgroup>, Before)>,
+        init: Init,
         zygote: Option<(&Guest, &Plan<'_>)>,
     ) -> Result<Run, SandboxError> {
         let Begun { started, given, kept, socket, inner, .. } = self;

@@ -5,22 +5,25 @@
 //! The zygote never runs anything foreign, and what its children write is theirs: memory is copied, and of its descriptors
 //! they keep none.
 
-use super::cell::Cell;
+use super::cell::{Cell, is_alive};
 use super::plan::Plan;
 use super::stream::Given;
 use crate::error::SandboxError;
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
-use rustix::io::FdFlags;
+use rustix::io::{Errno, FdFlags};
 use rustix::net::{
-    AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType, sendmsg, socketpair,
+    AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType, sendmsg,
+    socketpair,
 };
 use rustix::process::{Signal, pidfd_send_signal};
 use rustix::thread::{CapabilitySet, CapabilitySets};
-use std::ffi::{CStr, CString, OsString};
+use std::ffi::{CStr, CString, OsStr, OsString};
 use std::io::IoSlice;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use system::program;
 
 /// What a zygote is: data.
@@ -56,6 +59,10 @@ pub const NEEDED: CapabilitySet =
     CapabilitySet::SYS_ADMIN.union(CapabilitySet::SYS_CHROOT).union(CapabilitySet::SETPCAP);
 /// It counts to the memory of its runs: with less they would have too little.
 const LEAST_MEMORY_BYTES: u64 = 128 << 20;
+/// How long one may take to load what it serves with.
+const PATIENCE: Timespec = Timespec { tv_sec: 20, tv_nsec: 0 };
+/// Variables that a program looks at before any code of its own.
+const EARLY: [&str; 3] = ["LD_", "MALLOC_", "GLIBC_"];
 /// Of a cell that has one.
 pub const PROCESSES: u64 = 2;
 /// Where it finds the socket.
@@ -66,7 +73,26 @@ impl Guest {
         let (socket, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
             .map_err(SandboxError::system("make a socket; the limit of open files may be too low"))?;
         let pidfd = cell.house(&kind.program, &kind.arguments, &theirs)?;
-        Ok(Guest { socket, pidfd })
+        let guest = Guest { socket, pidfd };
+        guest.await_readiness()?;
+        Ok(guest)
+    }
+
+    /// It says a byte when it has loaded everything.
+    fn await_readiness(&self) -> Result<(), SandboxError> {
+        let trouble = |errno| SandboxError::system("start a zygote: it has not become ready")(errno);
+        let mut waited = [PollFd::new(&self.socket, PollFlags::IN)];
+        match poll(&mut waited, Some(&PATIENCE)).map_err(trouble)? {
+            0 => Err(trouble(Errno::TIMEDOUT)),
+            _ => match rustix::net::recv(&self.socket, &mut [0u8; 1], RecvFlags::DONTWAIT).map_err(trouble)? {
+                (1, _) => Ok(()),
+                _ => Err(trouble(Errno::PIPE)),
+            },
+        }
+    }
+
+    pub fn is_alive(&self) -> bool {
+        is_alive(&self.pidfd)
     }
 
     /// Asks for a run. What comes of it is told over the socket that is returned, where the child finds what it is to run:
@@ -94,13 +120,25 @@ impl Guest {
 
 impl Drop for Guest {
     fn drop(&mut self) {
-        // The cell's process waits for it, or whoever waits for that one's children.
+        // Nobody waits for it but the kernel, once the cell has gone.
         let _ = pidfd_send_signal(&self.pidfd, Signal::KILL);
         let _ = poll(&mut [PollFd::new(&self.pidfd, PollFlags::IN)], None);
     }
 }
 
 impl ZygoteKind {
+    /// Whether the first program of this name on the order's path is it.
+    fn is_found_as(&self, name: &OsString, order: &crate::order::Order) -> bool {
+        let path = order.environment.iter().find(|(key, _)| key == "PATH").map(|(_, value)| value);
+        let (Some(path), false) = (path, name.as_encoded_bytes().contains(&b'/')) else { return true };
+        let first = std::env::split_paths(path).map(|directory| directory.join(name)).find(|place| place.exists());
+        let program = Path::new(OsStr::from_bytes(self.program.as_bytes())).canonicalize();
+        first
+            .and_then(|first| first.canonicalize().ok())
+            .zip(program.ok())
+            .is_some_and(|(first, program)| first == program)
+    }
+
     /// Whether a run of it is what the order wants.
     pub fn serves(&self, order: &crate::order::Order) -> bool {
         let mut words = order.program.iter();
@@ -110,11 +148,14 @@ impl ZygoteKind {
         let changes_start = order.environment.iter().any(|(name, value)| {
             let name = name.to_string_lossy();
             let is_other_language = matches!(&*name, "LC_ALL" | "LC_CTYPE" | "LANG") && value != "C.UTF-8";
-            is_other_language || name.starts_with(&self.prefix) && !self.harmless.iter().any(|each| *each == *name)
+            let is_early = EARLY.iter().any(|early| name.starts_with(early));
+            is_early
+                || is_other_language
+                || name.starts_with(&self.prefix) && !self.harmless.iter().any(|each| *each == *name)
         });
         let bytes: usize = order.program.iter().map(|word| word.len()).sum::<usize>()
             + order.environment.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>();
-        name.is_some_and(|name| self.names.contains(name))
+        name.is_some_and(|name| self.names.contains(name) && self.is_found_as(name, order))
             && (is_code || is_file)
             && !changes_start
             && 2 * bytes < TOLD_BYTES

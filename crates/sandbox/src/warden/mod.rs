@@ -10,7 +10,7 @@ use crate::backend::{Backend, Running, Streams};
 use crate::error::SandboxError;
 use crate::order::Order;
 pub use crate::process::ZygoteKind;
-use crate::process::{Process, begin_in, can_run, find_granted};
+use crate::process::{Process, begin_in, can_run, find_granted, sweep};
 use crate::wall::{Strength, Wall};
 use pool::Pool;
 use run::Prepared;
@@ -48,16 +48,18 @@ impl Backend for Pooled {
             return Process::new().start(order, streams);
         }
         let Some(mut place) = self.pool.take(order) else { return Process::new().start(order, streams) };
-        let sources = find_granted(&order.view.grants, place.cell.ids)?;
-        if !can_run(order, &sources) {
+        let sources = find_granted(&order.view.grants, place.cell.ids);
+        if !sources.as_ref().is_ok_and(|sources| can_run(order, sources)) {
             self.pool.give_back(place);
             return Process::new().start(order, streams);
         }
-        let run = begin_in(&mut place.cell, place.guest.as_ref(), order, sources, streams)?;
+        let run = begin_in(&mut place.cell, place.guest.as_ref(), order, sources?, streams)?;
         Ok(Box::new(Prepared { run: Box::new(run), place, pool: self.pool.clone() }))
     }
 
     fn clear(&self) {
         self.pool.clear();
+        // What those left who were killed.
+        sweep();
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::order::Order;
 use crate::process::{Cell, Guest, ZygoteKind};
+use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// So many of each wait for runs; more are given up.
@@ -23,6 +24,8 @@ pub struct Place {
 #[derive(Default)]
 pub struct Pool {
     kinds: Vec<ZygoteKind>,
+    /// Which of them could not be started: they are not tried again.
+    failed: Mutex<BTreeSet<usize>>,
     places: Mutex<Vec<Place>>,
 }
 
@@ -34,6 +37,7 @@ impl Pool {
     /// `None` where no cell can be made: the way without says why.
     pub fn take(&self, order: &Order) -> Option<Place> {
         let kind = self.kinds.iter().position(|kind| kind.serves(order));
+        let kind = kind.filter(|kind| !held(&self.failed).contains(kind));
         self.take_kind(kind, order).or_else(|| self.take_kind(None, order))
     }
 
@@ -43,9 +47,17 @@ impl Pool {
             return Some(places.swap_remove(position));
         }
         drop(places);
-        let cell = Cell::make(&order.limits).ok()?;
+        let mut cell = Cell::make(&order.limits).ok()?;
         let guest = match kind.and_then(|kind| self.kinds.get(kind)) {
-            Some(kind) => Some(Guest::start(kind, &cell).ok()?),
+            Some(program) => {
+                let Ok(guest) = Guest::start(program, &cell) else {
+                    held(&self.failed).extend(kind);
+                    return None;
+                };
+                // What it has loaded is the cell's own.
+                cell.settle();
+                Some(guest)
+            }
             None => None,
         };
         Some(Place { guest, cell, kind, runs: 0 })
@@ -53,11 +65,10 @@ impl Pool {
 
     pub fn give_back(&self, mut place: Place) {
         place.runs += 1;
-        if place.runs == 1 {
-            place.cell.settle();
-        }
         let is_worn = place.guest.is_some() && place.runs >= MOST_RUNS;
-        if is_worn || !place.cell.is_pristine() {
+        // The kernel may have ended either for want of memory.
+        let is_alive = place.cell.is_alive() && place.guest.as_ref().is_none_or(Guest::is_alive);
+        if is_worn || !is_alive || !place.cell.is_pristine() {
             return;
         }
         let mut places = held(&self.places);

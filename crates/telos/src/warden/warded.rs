@@ -28,6 +28,10 @@ impl<B: Backend + 'static> Warding for Warded<B> {
             Err(error) => RunEnd::failed(RunFailure::Refused, error.to_string()),
         }
     }
+
+    fn clear(&self) {
+        self.0.clear();
+    }
 }
 
 impl<B: Backend> Warded<B> {

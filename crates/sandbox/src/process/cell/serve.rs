@@ -29,10 +29,15 @@ pub fn live(plan: &Plan<'_>, base: Base, line: &OwnedFd) -> i32 {
     let is_ready = inside::live(&handed) == 0;
     // It was closed with all else.
     std::mem::forget(nothing);
-    if !is_ready || give_up_what_no_run_needs().is_err() {
+    let Ok(stack) = Stack::new() else { return 1 };
+    let mut cell = Serving { line, base, is_counted: plan.is_counted, processes: 1, stack };
+    if !is_ready
+        || give_up_what_no_run_needs().is_err()
+        || cell.rehearse().is_err()
+        || say(line, &Answer::Housed, &[]).is_err()
+    {
         return 1;
     }
-    let mut cell = Serving { line, base, is_counted: plan.is_counted, processes: 1, stack: Stack::default() };
     while let Ok((told, descriptors)) = hear::<Told<'static>>(line) {
         let answer = match told {
             Told::Run { order, about, is_hosted } => cell.run(&order, about, is_hosted, descriptors),
@@ -67,6 +72,11 @@ struct Serving<'a> {
 }
 
 impl Serving<'_> {
+    /// Older kernels make no process that shares memory where clocks were set: then there are no cells.
+    fn rehearse(&mut self) -> rustix::io::Result<()> {
+        clone::run_sharing(FRESH, &mut self.stack, &mut || 0, |_| {}).map(drop)
+    }
+
     /// Runs to the end; that it has begun is told on the way.
     fn run(
         &mut self,
@@ -78,6 +88,9 @@ impl Serving<'_> {
         let mut descriptors = descriptors.into_iter();
         let mut next = || descriptors.next().ok_or(Errno::BADF);
         let (input, output, error, socket) = (next()?, next()?, next()?, next()?);
+        if about.len() != descriptors.len() || about.len() != order.view.grants.len() {
+            return Err(Errno::BADMSG);
+        }
         let sources = about.into_iter().zip(descriptors);
         let sources = sources.map(|(about, mount)| Source { from: Origin::Mount(mount), about }).collect();
         let setting = Setting {

@@ -38,7 +38,7 @@ pub enum Answer {
     Made {
         pid: i32,
     },
-    /// The program runs.
+    /// The process is ready, or the program runs.
     Housed,
     Failed {
         errno: i32,
@@ -85,12 +85,11 @@ impl Line {
     }
 
     /// Waits until it says that it is ready with what it does.
-    pub fn await_word(&self) -> Result<(), SandboxError> {
-        match hear(&self.0).map_err(SandboxError::system("hear from a cell"))?.0 {
-            Answer::Failed { errno } => {
-                Err(SandboxError::system("make namespaces for a cell")(Errno::from_raw_os_error(errno)))
-            }
-            _ => Ok(()),
+    pub fn await_word(&self, action: &'static str) -> Result<(), SandboxError> {
+        match hear(&self.0).map_err(SandboxError::system(action))?.0 {
+            Answer::Housed => Ok(()),
+            Answer::Failed { errno } => Err(SandboxError::system(action)(Errno::from_raw_os_error(errno))),
+            _ => Err(SandboxError::system(action)(Errno::BADMSG)),
         }
     }
 
