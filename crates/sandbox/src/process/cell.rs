@@ -62,7 +62,8 @@ impl Cell {
         let cgroup = Cgroup::make(limits).map_err(SandboxError::system("make a cgroup"))?.map(Arc::new);
         let (ids, base) = (Ids::of_run(), Base::of_host(cgroup.is_none()));
         let order = Order { program: vec!["none".into()], ..Order::default() };
-        let setting = Setting { purpose: Purpose::Cell, is_counted: cgroup.is_none(), cell: None, base: base.clone() };
+        let setting =
+            Setting { purpose: Purpose::Cell, is_counted: cgroup.is_none(), cell: None, base: base.clone() };
         let plan = Plan::new(&order, Vec::new(), setting)?;
         let (line, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
             .map_err(SandboxError::system("make a socket; the limit of open files may be too low"))?;
@@ -99,7 +100,8 @@ impl Cell {
         let counters = counters.collect::<io::Result<Vec<_>>>().map_err(looked)?;
         let mut doomed = doomed;
         let process = doomed.0.take().ok_or_else(|| looked(io::ErrorKind::NotFound.into()))?;
-        let mut cell = Cell { ids, base, cgroup, limit_bytes: None, rest_bytes: 0, line, sockets, counters, process };
+        let mut cell =
+            Cell { ids, base, cgroup, limit_bytes: None, rest_bytes: 0, line, sockets, counters, process };
         cell.rest();
         Ok(cell)
     }
@@ -141,18 +143,13 @@ impl Cell {
             [input, output, error, socket].into_iter().chain(mounts.iter().map(AsFd::as_fd)).collect();
         let told = Told::Run { order: std::borrow::Cow::Borrowed(order), about, is_hosted };
         match self.line.ask(&told, &descriptors)? {
-            (Answer::Made { pid }, Some(pidfd)) => Ok(Init {
-                pid,
-                pidfd: Arc::new(pidfd),
-                is_gone: false,
-                cell: Some((self.line.clone(), self.sockets.clone())),
-            }),
+            (Answer::Made { pid }, Some(pidfd)) => {
+                Ok(Init { pid, pidfd: Arc::new(pidfd), is_gone: false, cell: Some((self.line.clone(), self.sockets.clone())) })
+            }
             (Answer::Failed { errno }, _) => {
                 Err(SandboxError::system("start a run in a cell")(rustix::io::Errno::from_raw_os_error(errno)))
             }
-            _ => {
-                Err(SandboxError::System { action: "start a run in a cell", source: io::ErrorKind::InvalidData.into() })
-            }
+            _ => Err(SandboxError::System { action: "start a run in a cell", source: io::ErrorKind::InvalidData.into() }),
         }
     }
 

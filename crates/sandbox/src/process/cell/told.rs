@@ -7,8 +7,8 @@ use crate::order::Order;
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::Errno;
 use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
-    recvmsg, sendmsg,
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, recvmsg,
+    sendmsg,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::borrow::Cow;
@@ -96,7 +96,9 @@ impl Line {
     /// How a run's first process ended. If the cell's process went with it, that was a kill.
     pub fn hear_end(&self) -> End {
         match hear(&self.0) {
-            Ok((Answer::Ended { status, user, system, memory_bytes }, _)) => End { status, user, system, memory_bytes },
+            Ok((Answer::Ended { status, user, system, memory_bytes }, _)) => {
+                End { status, user, system, memory_bytes }
+            }
             _ => End { status: KILLED, user: Duration::ZERO, system: Duration::ZERO, memory_bytes: 0 },
         }
     }
