@@ -9,6 +9,7 @@ use crate::protocol::{
 use crate::socket;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use std::fs::File;
+use std::io::ErrorKind;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
@@ -33,20 +34,22 @@ impl Keeper<'_> {
         for _ in 0..ACCEPTED_AT_ONCE {
             match self.seat.listener.accept() {
                 Ok((stream, _)) => self.let_in(stream),
-                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return,
-                Err(_) if self.refuse_without_descriptor() => {}
-                // Whoever waits is let in when another client has gone. Not to wake up for it all the time, nobody is
-                // waited for until then.
-                Err(_) => return self.watch_listener(self.connections.is_empty()),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+                // Out of descriptors, the system does not even say whether anybody waits.
+                Err(_) => match self.refuse_without_descriptor() {
+                    Ok(()) => {}
+                    Err(ErrorKind::WouldBlock) => return,
+                    // Whoever waits is let in when another client has gone. Not to wake up for it all the time, nobody
+                    // is waited for until then.
+                    Err(_) => return self.watch_listener(self.connections.is_empty()),
+                },
             }
         }
     }
 
-    /// Out of descriptors: one is kept for telling whoever comes that there are none. False if nobody was told.
-    fn refuse_without_descriptor(&mut self) -> bool {
-        if self.spare.take().is_none() {
-            return false;
-        }
+    /// One descriptor is kept for telling whoever comes that there are no others.
+    fn refuse_without_descriptor(&mut self) -> Result<(), ErrorKind> {
+        drop(self.spare.take().ok_or(ErrorKind::Other)?);
         let accepted = self.seat.listener.accept();
         if let Ok((stream, _)) = &accepted
             && stream.set_nonblocking(true).is_ok()
@@ -61,10 +64,9 @@ impl Keeper<'_> {
             // One short write; whoever does not take it has been told enough.
             let _ = outbox.drain(stream);
         }
-        let is_told = accepted.is_ok();
-        drop(accepted);
+        let told = accepted.map(drop).map_err(|error| error.kind());
         self.spare = spare_descriptor();
-        is_told
+        told
     }
 
     fn watch_listener(&mut self, is_on: bool) {
