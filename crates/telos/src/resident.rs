@@ -51,6 +51,9 @@ pub struct Resident {
     unsettled: Option<Ticket>,
 }
 
+/// What came of a transaction, and what its durability can be waited for by; the outer error is of the image itself.
+type Attempted<T> = Result<Result<(T, Option<Ticket>), Failure>, ImageError>;
+
 impl Resident {
     /// Wakes the image of a directory up, or makes one where there is none. Asleep, it does nothing that it is not asked for.
     pub fn open(
@@ -95,7 +98,7 @@ impl Resident {
         &mut self,
         cause: &Cause,
         run: impl FnOnce(&mut Session) -> Result<T, session::Failure>,
-    ) -> Result<Result<(T, Option<Ticket>), Failure>, ImageError> {
+    ) -> Attempted<T> {
         let (session, mut unhandled) = (&mut self.session, Vec::new());
         let ended = self.image.attempt(cause, |vm| {
             lend(session, vm, |session| {
@@ -178,7 +181,7 @@ impl Resident {
     }
 
     /// Lets the scheduler go on, within the time of a turn; says whether that was up.
-    fn run_turn(&mut self) -> (Result<Result<(Value, Option<Ticket>), Failure>, ImageError>, bool) {
+    fn run_turn(&mut self) -> (Attempted<Value>, bool) {
         let watch = self.watch.clone();
         // The machine may be another one when it rings.
         let alarm = self.turn_alarm.take().unwrap_or_else(|| Alarm::new(move || watch.interrupt()));

@@ -16,7 +16,7 @@ fn is_hosted(client: &mut Client) -> bool {
 }
 
 fn python(code: &str, variables: &[(&str, &str)]) -> RunOrder {
-    let mut order = RunOrder::new(&["python3", "-c", code]);
+    let mut order = RunOrder::new(["python3", "-c", code]);
     let own = [("PATH", "/usr/bin:/bin"), ("HOME", "/home/user"), ("LANG", "C.UTF-8")];
     let word = |text: &str| Word::Text(text.into());
     order.environment = own.iter().chain(variables).map(|(name, value)| (word(name), word(value))).collect();

@@ -191,7 +191,8 @@ impl Cgroup {
             set(&self.memory.join("memory.max"), bytes)?;
             return if_there(set(&self.memory.join("memory.swap.max"), 0));
         }
-        let (limit, whole) = (self.memory.join("memory.limit_in_bytes"), self.memory.join("memory.memsw.limit_in_bytes"));
+        let (limit, whole) =
+            (self.memory.join("memory.limit_in_bytes"), self.memory.join("memory.memsw.limit_in_bytes"));
         // The first is never above the second.
         if set(&limit, bytes).is_err() {
             if_there(set(&whole, bytes))?;

@@ -186,11 +186,8 @@ fn decide(leaf: Leaf) -> Vec<Instruction> {
         Leaf::Answer(answer) => return vec![seccomp::answer(answer)],
         Leaf::Checked(checked) => checked,
     };
-    let mut code: Vec<Instruction> = checked
-        .checks
-        .iter()
-        .flat_map(|(index, check, otherwise)| checks(*index, check, *otherwise))
-        .collect();
+    let mut code: Vec<Instruction> =
+        checked.checks.iter().flat_map(|(index, check, otherwise)| checks(*index, check, *otherwise)).collect();
     code.push(seccomp::answer(seccomp::ALLOW));
     code
 }

@@ -79,11 +79,7 @@ impl Base {
 }
 
 impl<'a> Plan<'a> {
-    pub fn new(
-        order: &'a Order,
-        sources: Vec<Source>,
-        setting: Setting,
-    ) -> Result<Plan<'a>, SandboxError> {
+    pub fn new(order: &'a Order, sources: Vec<Source>, setting: Setting) -> Result<Plan<'a>, SandboxError> {
         let Some(name) = order.program.first() else {
             return Err(SandboxError::NoProgram { program: "an empty command".into() });
         };

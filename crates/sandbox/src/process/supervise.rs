@@ -1,7 +1,7 @@
 //! The one outside while a run goes on: moves streams, watches limits, and is back when all of the run is gone.
 
-use super::change;
 use super::cell::Line;
+use super::change;
 use super::meter::{Meter, sockets_in, sockets_of};
 use super::network::Services;
 use super::report::{LENGTH, Message};

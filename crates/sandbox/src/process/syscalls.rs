@@ -405,8 +405,19 @@ const LEASES: &[u32] = &[1024, 1026];
 
 /// All that the first process of a run needs that starts no program itself.
 pub const HOSTING: &[i64] = &[
-    SYS_read, SYS_close, SYS_ppoll, SYS_wait4, SYS_waitid, SYS_signalfd4, SYS_sendto, SYS_sendmsg, SYS_rt_sigprocmask,
-    SYS_rt_sigreturn, SYS_restart_syscall, SYS_exit, SYS_exit_group,
+    SYS_read,
+    SYS_close,
+    SYS_ppoll,
+    SYS_wait4,
+    SYS_waitid,
+    SYS_signalfd4,
+    SYS_sendto,
+    SYS_sendmsg,
+    SYS_rt_sigprocmask,
+    SYS_rt_sigreturn,
+    SYS_restart_syscall,
+    SYS_exit,
+    SYS_exit_group,
 ];
 
 /// Instead of what the tables say, where there is no cgroup: what is in segments that nobody has attached cannot be counted, so

@@ -55,7 +55,8 @@ pub const HANDED_TO_ZYGOTE: usize = 1 + NAMESPACES.len();
 /// Longer messages do not fit through the socket for sure.
 const TOLD_BYTES: usize = 100 << 10;
 /// What it needs to enter namespaces and to give up capabilities.
-pub const NEEDED: CapabilitySet = CapabilitySet::SYS_ADMIN.union(CapabilitySet::SYS_CHROOT).union(CapabilitySet::SETPCAP);
+pub const NEEDED: CapabilitySet =
+    CapabilitySet::SYS_ADMIN.union(CapabilitySet::SYS_CHROOT).union(CapabilitySet::SETPCAP);
 /// It counts to the memory of its runs: with less they would have too little.
 const LEAST_MEMORY_BYTES: u64 = 128 << 20;
 /// How long one may take to load what it serves with.

@@ -4,6 +4,7 @@
 use crate::order::Order;
 use crate::process::{Cell, Guest, ZygoteKind};
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// So many of each wait for runs; more are given up.
@@ -27,6 +28,8 @@ pub struct Pool {
     /// Which of them could not be started: they are not tried again.
     failed: Mutex<BTreeSet<usize>>,
     places: Mutex<Vec<Place>>,
+    /// Whose they are: a copy of that process has none.
+    owner: AtomicU32,
 }
 
 impl Pool {
@@ -43,6 +46,11 @@ impl Pool {
 
     fn take_kind(&self, kind: Option<usize>, order: &Order) -> Option<Place> {
         let mut places = held(&self.places);
+        let this = std::process::id();
+        if self.owner.swap(this, Ordering::Relaxed) != this {
+            // Dropped they would end, and the one who made them may be at work there.
+            std::mem::forget(std::mem::take(&mut *places));
+        }
         if let Some(position) = places.iter().position(|place| place.kind == kind) {
             return Some(places.swap_remove(position));
         }

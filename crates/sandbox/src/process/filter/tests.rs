@@ -1,7 +1,9 @@
 //! The filter answers as the table says: run here by a small machine of our own, for every number.
 
 use super::*;
-use system::calls::{SYS_clone, SYS_connect, SYS_ioctl, SYS_mount, SYS_prctl, SYS_read, SYS_seccomp, SYS_shmget, SYS_socket};
+use system::calls::{
+    SYS_clone, SYS_connect, SYS_ioctl, SYS_mount, SYS_prctl, SYS_read, SYS_seccomp, SYS_shmget, SYS_socket,
+};
 
 /// What the kernel would answer to a call.
 fn ask(filter: &[Instruction], architecture: u32, number: u32, arguments: [u32; 6]) -> u32 {
@@ -111,7 +113,10 @@ fn without_a_cgroup_shared_segments_are_small() {
     let ask = |size, upper| ask_with(&filter, seccomp::NATIVE, SYS_shmget as u32, [0, size, 0, 0, 0, 0], upper);
     assert_eq!(ask(4096, 0), seccomp::ALLOW);
     assert_eq!(ask(65_535, 0), seccomp::ALLOW);
-    assert_eq!((ask(65_536, 0), ask(1 << 30, 0), ask(4096, 1)), (seccomp::NO_MEMORY, seccomp::NO_MEMORY, seccomp::NO_MEMORY));
+    assert_eq!(
+        (ask(65_536, 0), ask(1 << 30, 0), ask(4096, 1)),
+        (seccomp::NO_MEMORY, seccomp::NO_MEMORY, seccomp::NO_MEMORY)
+    );
     let counted = compile(&[], false);
     assert_eq!(self::ask(&counted, seccomp::NATIVE, SYS_shmget as u32, [0, 1 << 30, 0, 0, 0, 0]), seccomp::ALLOW);
 }
