@@ -241,7 +241,7 @@ pub fn run_sharing(
     // SAFETY: the kernel has just made the descriptor, and nobody else knows it.
     meanwhile(&Child { pid, pidfd: unsafe { OwnedFd::from_raw_fd(pidfd) } });
     // Its end is all that lets us go on: it stands on a stack of ours.
-    let Ok(Some(end)) = wait(pid, true) else { std::process::abort() };
+    let Ok(end) = wait_among_others(pid) else { std::process::abort() };
     std::mem::forget(bound);
     Ok(end)
 }
@@ -256,6 +256,23 @@ extern "C" fn go_sharing(body: *mut libc::c_void) -> libc::c_int {
 pub fn unshare(namespaces: u64) -> Result<()> {
     // SAFETY: takes a number. Neither the file table nor memory is unshared, so that no owner of anything notices.
     check(unsafe { libc::unshare(namespaces as libc::c_int) }.into())
+}
+
+/// Waits until a child has ended, and lets others go that end meanwhile: orphans that became ours must not stay.
+fn wait_among_others(pid: i32) -> Result<End> {
+    let mut status = 0;
+    // SAFETY: plain data, for which zeroes are valid.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    loop {
+        // SAFETY: both places are ours and live.
+        let ended = unsafe { libc::wait4(-1, &mut status, libc::__WALL, &mut usage) };
+        if ended == pid {
+            return Ok(end_of(status, &usage));
+        }
+        if ended == -1 && last() != Errno::INTR {
+            return Err(last());
+        }
+    }
 }
 
 /// Waits until a child has ended, or looks whether it has.
@@ -274,10 +291,14 @@ pub fn wait(pid: i32, blocks: bool) -> Result<Option<End>> {
             _ => break,
         }
     }
+    Ok(Some(end_of(status, &usage)))
+}
+
+fn end_of(status: i32, usage: &libc::rusage) -> End {
     let time =
         |value: libc::timeval| Duration::from_secs(value.tv_sec as u64) + Duration::from_micros(value.tv_usec as u64);
     let memory_bytes = (usage.ru_maxrss as u64) << 10;
-    Ok(Some(End { status, user: time(usage.ru_utime), system: time(usage.ru_stime), memory_bytes }))
+    End { status, user: time(usage.ru_utime), system: time(usage.ru_stime), memory_bytes }
 }
 
 pub(crate) fn last() -> Errno {

@@ -3,7 +3,7 @@
 
 mod launch;
 
-use keeper::protocol::{RunEnd, RunOrder, RunStream, RunVerdict, Word};
+use keeper::protocol::{RunEnd, RunLimit, RunOrder, RunStream, RunVerdict, Word};
 use keeper::{Client, RunEvent};
 use launch::up::Up;
 
@@ -143,5 +143,37 @@ fn a_program_in_the_zygote_ends_as_in_an_interpreter_of_its_own() {
         assert!(output.contains(words) && ended == exit, "{code}: {output} {ended}");
         let (alone, ended_alone) = run(&mut client, &python(code, &[("PYTHONHASHSEED", "random")]));
         assert_eq!((output, ended), (alone, ended_alone), "{code}");
+    }
+}
+
+#[test]
+fn a_child_that_nobody_waits_for_holds_up_nothing() {
+    let up = Up::start(&[]);
+    let mut client = up.client();
+    is_hosted(&mut client);
+    // A process that would be the zygote's child, not the program's.
+    let code = "import ctypes, os\nlibc = ctypes.CDLL(None, use_errno=True)\n\
+                if libc.syscall(56, 0x8000 | 17, 0, 0, 0, 0) == 0: os._exit(0)\nprint(ctypes.get_errno())";
+    if cfg!(target_arch = "x86_64") {
+        assert_eq!(run(&mut client, &python(code, &[])), ("1\n".into(), 0));
+    }
+    assert_eq!(run(&mut client, &python("print(2)", &[])), ("2\n".into(), 0));
+}
+
+#[test]
+fn a_run_that_uses_up_its_memory_takes_nobody_with_it() {
+    let up = Up::start(&[]);
+    let mut client = up.client();
+    is_hosted(&mut client);
+    // The program is smaller than the zygote, so that the kernel may end that one first.
+    let fill = "exec 3>/tmp/x; while :; do head -c 1000000 /dev/zero >&3 || sleep 0.2; done";
+    let code = format!("import os; os.execv('/bin/sh', ['sh', '-c', '{fill}'])");
+    let mut order = python(&code, &[]);
+    order.limits.memory_bytes = Some(128 << 20);
+    for _ in 0..3 {
+        let end = client.run(&order, &[], |_| {}).unwrap();
+        let is_limited = matches!(end, RunEnd::Ended { verdict: RunVerdict::Limited(RunLimit::Memory), .. });
+        assert!(is_limited, "{end:?}");
+        assert_eq!(run(&mut client, &python("print(3)", &[])), ("3\n".into(), 0));
     }
 }

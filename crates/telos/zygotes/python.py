@@ -13,6 +13,7 @@ import ctypes
 import gc
 import importlib
 import os
+import signal
 import socket
 import struct
 import sys
@@ -21,7 +22,7 @@ SETNS, CLOSE_RANGE = {"x86_64": (308, 436), "aarch64": (268, 436)}[os.uname().ma
 # Numbers of steps and kinds of messages.
 SEALED, FAILED, STARTED, ENDED = 22, 0, 1, 2
 # Where the child puts what it needs last, above all else that it has.
-RULES, REPORT = 200, 201
+RULES, REPORT = 60, 61
 libc = ctypes.CDLL(None, use_errno=True)
 syscall = libc.syscall
 syscall.restype = ctypes.c_long
@@ -122,9 +123,16 @@ def perform(argv):
         return 0
     except SystemExit as end:
         if end.code is None or isinstance(end.code, int):
-            return (end.code or 0) & 0xFF
+            code = end.code or 0
+            return code & 0xFF if -(1 << 63) <= code < 1 << 63 else 255
         print(end.code, file=sys.stderr)
         return 1
+    except KeyboardInterrupt as error:
+        sys.excepthook(type(error), error.with_traceback(error.__traceback__.tb_next), error.__traceback__.tb_next)
+        sys.stderr.flush()
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+        return 130
     except BaseException as error:
         # Frames of ours are none of the program's business.
         trace = error.__traceback__.tb_next
@@ -203,12 +211,16 @@ def serve(line):
         pid = fork()
         if pid == 0:
             line.close()
+            # What it knows of earlier runs is none of this one's business.
+            status = control = content = None
             run(calls, list(descriptors))
         report = descriptors.pop(3)
         for descriptor in descriptors:
             os.close(descriptor)
         if pid > 0:
-            _, status = os.waitpid(pid, 0)
+            ended = 0
+            while ended != pid:
+                ended, status = os.waitpid(-1, 0)
             try:
                 say(report, ENDED, 0, status)
             except OSError:

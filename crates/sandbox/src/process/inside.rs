@@ -224,12 +224,15 @@ fn renew_clocks(offsets: &[u8]) -> rustix::io::Result<()> {
 }
 
 /// What the kernel counts for each user of the host is counted for the run by itself, and ends sooner; nor are there further
-/// user namespaces. The filter and the limits stand before this: where /proc cannot be written to it goes on without.
+/// user namespaces, nor large buffers. The filter and the limits stand before this: where /proc cannot be written to it goes on without.
 fn lower_numbers() {
     const NUMBERS: &[(&CStr, &[u8])] = &[
         (c"/proc/sys/user/max_inotify_instances", b"64"),
         (c"/proc/sys/user/max_inotify_watches", b"8192"),
         (c"/proc/sys/user/max_user_namespaces", b"0"),
+        // What waits in a connection is no more than in any other socket: `meter` counts on that.
+        (c"/proc/sys/net/ipv4/tcp_rmem", b"4096 65536 106496"),
+        (c"/proc/sys/net/ipv4/tcp_wmem", b"4096 16384 106496"),
     ];
     for (path, number) in NUMBERS {
         let file = rustix::fs::open(*path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty());

@@ -4,7 +4,7 @@ use super::cgroup::{Before, Cgroup};
 use crate::limits::Limits;
 use crate::outcome::Limit;
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, fstatvfs, openat, readlinkat, statat};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::OwnedFd;
@@ -37,18 +37,20 @@ pub struct Counted {
     pub peak_bytes: u64,
     /// Of processes that are gone as well, as far as they were seen.
     pub time: Duration,
+    /// Ticks of each process that was ever seen, by its number and start.
+    ticks: BTreeMap<(u64, u64), u64>,
 }
 
 impl Counted {
     pub fn new(proc: OwnedFd, files: OwnedFd) -> Counted {
-        Counted { proc, files, peak_bytes: 0, time: Duration::ZERO }
+        Counted { proc, files, peak_bytes: 0, time: Duration::ZERO, ticks: BTreeMap::new() }
     }
 
     /// Memory that its processes have for themselves, and its files.
     fn look(&mut self) -> Option<u64> {
         let processes =
             openat(&self.proc, c".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).ok()?;
-        let (mut bytes, mut ticks) = (0u64, 0u64);
+        let mut bytes = 0u64;
         let mut nameless = Nameless::default();
         for entry in Dir::read_from(&processes).ok()?.flatten() {
             let name = entry.file_name().to_bytes();
@@ -57,11 +59,14 @@ impl Counted {
             }
             bytes += self.memory_of(name).unwrap_or(0);
             bytes += nameless.look(&self.proc, name);
-            ticks += self.ticks_of(name).unwrap_or(0);
+            if let Some((process, ticks)) = self.ticks_of(name) {
+                self.ticks.insert(process, ticks);
+            }
         }
         let files = fstatvfs(&self.files).ok()?;
         bytes += files.f_blocks.saturating_sub(files.f_bfree) * files.f_frsize;
         self.peak_bytes = self.peak_bytes.max(bytes);
+        let ticks: u64 = self.ticks.values().sum();
         let time = Duration::from_secs_f64(ticks as f64 / rustix::param::clock_ticks_per_second() as f64);
         self.time = self.time.max(time);
         Some(bytes)
@@ -82,12 +87,15 @@ impl Counted {
         Some(resident.saturating_sub(shared) * rustix::param::page_size() as u64)
     }
 
-    /// Its own and those of children that it waited for.
-    fn ticks_of(&self, process: &[u8]) -> Option<u64> {
+    /// Which process it is, and its own ticks: its children may be waited for by nobody.
+    fn ticks_of(&self, process: &[u8]) -> Option<((u64, u64), u64)> {
         let text = self.text(process, b"stat")?;
+        let number = std::str::from_utf8(process).ok()?.parse().ok()?;
         // The name before may hold anything, also what looks like its end.
-        let fields = text.rsplit_once(')')?.1.split_whitespace().skip(11).take(4);
-        Some(fields.map(|word| word.parse::<u64>().unwrap_or(0)).sum())
+        let fields: Vec<u64> =
+            text.rsplit_once(')')?.1.split_whitespace().map(|word| word.parse().unwrap_or(0)).collect();
+        let (user, system, start) = (fields.get(11)?, fields.get(12)?, fields.get(19)?);
+        Some(((number, *start), user + system))
     }
 }
 

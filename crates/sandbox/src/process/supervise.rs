@@ -84,6 +84,7 @@ impl Run {
     /// Moves streams until the first process inside has ended. `Some` if it was ended for a limit.
     fn attend(&mut self, status: &mut Option<i32>) -> Result<Option<Limit>, SandboxError> {
         let mut limit = None;
+        let mut listens = true;
         let mut look_at = self.meter.first(&self.limits).map(|delay| self.started + delay);
         loop {
             let now = Instant::now();
@@ -96,7 +97,7 @@ impl Run {
             self.end_for(&mut limit, reached);
             let times = [self.left(now), look_at.map(|time| time.saturating_duration_since(now))];
             let timeout = if limit.is_some() { None } else { times.into_iter().flatten().min() };
-            if self.sleep(timeout, status.is_none())? {
+            if self.sleep(timeout, listens && status.is_none())? {
                 let is_within = self.streams.pump();
                 limit = limit.or((!is_within).then_some(Limit::Output));
                 return Ok(limit);
@@ -105,9 +106,11 @@ impl Run {
             self.end_for(&mut limit, (!is_within).then_some(Limit::Output));
             self.heed_lifeline();
             if status.is_none() {
-                let is_over = self.init_socket.is_some() && self.is_report_over();
+                let is_over = listens && self.init_socket.is_some() && self.is_report_over();
                 *status = self.hear();
                 if is_over {
+                    // A zygote that has gone says no more.
+                    listens = false;
                     self.init.kill();
                 }
             }
@@ -180,7 +183,9 @@ impl Run {
         if self.meter.ran_out_of_memory() {
             return Verdict::Limited(Limit::Memory);
         }
-        if status.is_none() && self.is_stopped.load(Ordering::Acquire) {
+        // A zygote tells of the kill by which its child was stopped.
+        let is_killed = status.is_none_or(|status| self.init_socket.is_some() && status == KILLED);
+        if is_killed && self.is_stopped.load(Ordering::Acquire) {
             return Verdict::Stopped;
         }
         let verdict = verdict_of(status.unwrap_or(end.status));
@@ -238,6 +243,9 @@ impl Running for Run {
         Ok(Outcome { verdict, usage, lacks: std::mem::take(&mut self.lacks), changes: reader.changes, calls })
     }
 }
+
+/// The status of a process that was killed.
+const KILLED: i32 = 9;
 
 fn verdict_of(status: i32) -> Verdict {
     let status = ExitStatus::from_raw(status);

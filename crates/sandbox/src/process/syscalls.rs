@@ -379,6 +379,8 @@ pub struct Checked {
 
 /// New mount, cgroup, uts, ipc, user, pid and network namespaces.
 const NEW_NAMESPACES: u32 = 0x7e02_0000;
+/// A process that is not the caller's child but its parent's, who may be one of ours and not wait for it.
+const CHILD_OF_PARENT: u32 = 0x8000;
 const ALL_BITS: u32 = u32::MAX;
 /// What kind of file is made: devices are none for a run.
 const FILE_KIND: u32 = 0o170_000;
@@ -438,7 +440,7 @@ pub const CHECKED: &[Checked] = &[
     Checked {
         why: "processes and threads, in no namespace but its own",
         call: SYS_clone,
-        checks: &[(0, Check::NoBit(NEW_NAMESPACES), NOT_PERMITTED)],
+        checks: &[(0, Check::NoBit(NEW_NAMESPACES | CHILD_OF_PARENT), NOT_PERMITTED)],
     },
     Checked {
         why: "devices are few and harmless; terminals are not",

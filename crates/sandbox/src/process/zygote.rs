@@ -149,12 +149,14 @@ impl ZygoteKind {
             let name = name.to_string_lossy();
             let is_other_language = matches!(&*name, "LC_ALL" | "LC_CTYPE" | "LANG") && value != "C.UTF-8";
             let is_early = EARLY.iter().any(|early| name.starts_with(early));
-            is_early
+            name.is_empty()
+                || is_early
                 || is_other_language
                 || name.starts_with(&self.prefix) && !self.harmless.iter().any(|each| *each == *name)
         });
-        let bytes: usize = order.program.iter().map(|word| word.len()).sum::<usize>()
-            + order.environment.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>();
+        // With what ends each of them.
+        let bytes: usize = order.program.iter().map(|word| word.len() + 1).sum::<usize>()
+            + order.environment.iter().map(|(name, value)| name.len() + value.len() + 2).sum::<usize>();
         name.is_some_and(|name| self.names.contains(name) && self.is_found_as(name, order))
             && (is_code || is_file)
             && !changes_start

@@ -168,16 +168,18 @@ pub fn is_below(path: &Path) -> bool {
     parts.peek().is_some() && parts.all(|part| matches!(part, Component::Normal(_)))
 }
 
-/// Whether a link leads nowhere outside, as it is written: relative, and never above the top.
+/// Whether a link leads nowhere outside, as it is written: relative, never above the top, and up only at its beginning. What
+/// stands before a later `..` may be a link itself, so that nobody knows where that leads.
 pub fn leads_below(path: &Path, target: &Path) -> bool {
     let mut depth = path.components().count().saturating_sub(1);
+    let mut has_name = false;
     target.components().all(|part| match part {
         Component::Normal(_) => {
-            depth += 1;
+            has_name = true;
             true
         }
         Component::CurDir => true,
-        Component::ParentDir => depth.checked_sub(1).map(|less| depth = less).is_some(),
+        Component::ParentDir => !has_name && depth.checked_sub(1).map(|less| depth = less).is_some(),
         Component::RootDir | Component::Prefix(_) => false,
     })
 }
@@ -194,6 +196,10 @@ mod tests {
         assert!(is_below(Path::new("a/b")));
         for (path, target, is_inside) in [
             ("a", "b", true),
+            ("a", "b/../c", false),
+            ("leak", "d/d/d/d/../../../etc/hostname", false),
+            ("x/z", "y/up/../out", false),
+            ("x/y/up", "../..", true),
             ("d/a", "../b", true),
             ("a", "../b", false),
             ("d/a", "../../b", false),
