@@ -39,16 +39,17 @@ fn run(client: &mut Client, order: &RunOrder) -> (String, i32) {
     }
 }
 
-/// Everything that a process can find out about its walls.
+/// Everything that a process can find out about its walls. Its parent is another one, which makes a difference in the number of
+/// processes as well, and in who may be signalled.
 const LOOK: &str = r#"
 import ctypes, os
 libc = ctypes.CDLL(None, use_errno=True)
 kept = ("Cap", "NoNewPrivs", "Seccomp", "Uid", "Gid", "Groups", "NSpid", "SigIgn", "SigBlk")
 print([line.split() for line in open("/proc/self/status") if line.startswith(kept)])
 print(sorted(os.listdir("/proc/self/fd")))
-print(os.getpid(), os.getppid(), os.getsid(0) == os.getpid(), os.umask(0), os.getcwd(), dict(os.environ))
+print(os.getpid(), os.getsid(0) == os.getpid(), os.umask(0), os.getcwd(), dict(os.environ))
 print([line.split()[4:6] for line in open("/proc/self/mountinfo")])
-print([line.split() for line in open("/proc/self/limits")])
+print([line.split() for line in open("/proc/self/limits") if "processes" not in line])
 print(sorted(name for name in os.listdir("/proc") if name.isdigit()))
 for path in ("/etc/shadow", "/root", "/home/user/../../run/tmp/x", "/proc/1/mem", "/proc/1/environ", "/usr/made", "/code/made"):
     try:
@@ -57,7 +58,7 @@ for path in ("/etc/shadow", "/root", "/home/user/../../run/tmp/x", "/proc/1/mem"
         print(path, error.errno)
 for name, arguments in (
     ("unshare", (0x10000000,)), ("mount", (0, b"/tmp", b"tmpfs", 0, 0)), ("ptrace", (16, 1, 0, 0)), ("chroot", (b"/tmp",)),
-    ("setns", (0, 0)), ("sethostname", (b"x", 1)), ("kill", (1, 9)), ("personality", (8,)),
+    ("setns", (0, 0)), ("sethostname", (b"x", 1)), ("personality", (8,)),
 ):
     print(name, getattr(libc, name)(*arguments), ctypes.get_errno())
 import socket

@@ -37,7 +37,7 @@ pub fn hosting() -> Vec<Instruction> {
     for call in HOSTING {
         filter.extend([seccomp::equal(*call as u32, 0, 1), seccomp::answer(seccomp::ALLOW)]);
     }
-    filter.push(seccomp::answer(seccomp::KILL));
+    filter.push(seccomp::answer(seccomp::NOT_PERMITTED));
     filter
 }
 

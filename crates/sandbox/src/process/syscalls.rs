@@ -409,6 +409,7 @@ const LEASES: &[u32] = &[1024, 1026];
 pub const HOSTING: &[i64] = &[
     SYS_read,
     SYS_close,
+    SYS_fcntl,
     SYS_ppoll,
     SYS_wait4,
     SYS_waitid,
