@@ -76,13 +76,9 @@ const fn plain(code: u32, k: u32) -> Instruction {
     Instruction { code: code as u16, jt: 0, jf: 0, k }
 }
 
-/// Puts the calling thread and all that it starts behind a filter, for ever. Needs that new privileges were given up.
-pub fn install(filter: &[Instruction]) -> Result<()> {
-    set(filter, 0).map(drop)
-}
-
-/// The same, and a descriptor that calls which the filter answers with `NOTIFY` are told to. A call that was told is not
-/// interrupted by signals any more, where the kernel knows that (5.19): it would be made again, and be told twice.
+/// Puts the calling thread and all that it starts behind a filter, for ever, and returns a descriptor that calls which the
+/// filter answers with `NOTIFY` are told to. Needs that new privileges were given up. A call that was told is not interrupted
+/// by signals any more, where the kernel knows that (5.19): it would be made again, and be told twice.
 pub fn install_with_listener(filter: &[Instruction]) -> Result<OwnedFd> {
     let listener = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER;
     let descriptor = match set(filter, listener | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV) {

@@ -164,9 +164,9 @@ fn lay(ranges: &[Range], items: &mut Vec<Item>) -> Target {
     let (Some(pivot), false) = (upper.first(), lower.is_empty()) else {
         return match ranges.first().map(|range| range.leaf) {
             Some(Leaf::Answer(answer)) => Target::Answer(answer),
-            Some(leaf) => {
+            Some(Leaf::Checked(checked)) => {
                 let place = items.len();
-                items.extend(decide(leaf).into_iter().map(Item::Ready));
+                items.extend(decide(checked).into_iter().map(Item::Ready));
                 Target::Place(place)
             }
             None => Target::Answer(seccomp::NO_SUCH_CALL),
@@ -181,11 +181,7 @@ fn lay(ranges: &[Range], items: &mut Vec<Item>) -> Target {
     Target::Place(place)
 }
 
-fn decide(leaf: Leaf) -> Vec<Instruction> {
-    let checked = match leaf {
-        Leaf::Answer(answer) => return vec![seccomp::answer(answer)],
-        Leaf::Checked(checked) => checked,
-    };
+fn decide(checked: &Checked) -> Vec<Instruction> {
     let mut code: Vec<Instruction> =
         checked.checks.iter().flat_map(|(index, check, otherwise)| checks(*index, check, *otherwise)).collect();
     code.push(seccomp::answer(seccomp::ALLOW));
