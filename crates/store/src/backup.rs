@@ -55,7 +55,7 @@ impl Store {
         let header = read_headers(image.path())?.into_iter().find(is_flushed);
         let header =
             header.ok_or_else(|| StoreError::corrupt(image.path(), "it has not the header that was flushed"))?;
-        let applied = image.state(&self.shared.reader.lock())?.number;
+        let applied = self.shared.reader.lock().state()?.number;
         let log = self.copy_log(&copy.path().join(LOG), label, end)?;
         let pending = journal.lock().pending.commits().rev().find(|commit| commit.end <= end).map(|last| last.number);
         drop(turn);

@@ -227,7 +227,7 @@ impl Check<'_> {
         // What was pending when this began may be applied, and its room used again. So it is looked at what the log holds
         // now, while no checkpoint is made; frames that are only queued are not expected on the disk.
         let _turn = shared.turn();
-        let state = shared.image.state(&shared.reader.lock())?;
+        let state = shared.reader.lock().state()?;
         let (log, written) = (&shared.journal.log, shared.journal.lock().written());
         let mut frames = 0_u64;
         let replayed = replay_until(log, state.applied, written, state.number, |_, _| {

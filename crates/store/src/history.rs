@@ -47,13 +47,13 @@ impl Store {
             inside.pending.commits().take_while(|commit| commit.number <= number).cloned().collect();
         drop(inside);
         let Some(commit) = before.last().filter(|commit| commit.number == number) else {
-            let value = snapshot.get(shared.image.history, &number.to_be_bytes())?;
+            let value = snapshot.commit(number)?;
             return value.map(|value| decode_history(number, value, shared.image.path())).transpose();
         };
         let mut drafts: FxHashMap<ObjectId, Option<Draft>> = FxHashMap::default();
         for change in &commit.changes {
             if let Entry::Vacant(place) = drafts.entry(change.object) {
-                let stored = snapshot.get(shared.image.objects, &change.object.to_bytes())?;
+                let stored = snapshot.object(change.object)?;
                 let stored = stored.map(|value| shared.image.object(change.object, value)).transpose()?;
                 place.insert(stored.map(Draft::from));
             }

@@ -55,6 +55,13 @@ impl Image {
         Ok(image)
     }
 
+    /// The same file through a mapping that cannot be made writable, and without a table of readers: for copies of this process.
+    /// Somebody must keep a snapshot of `self` for as long as one of it is read, and as old.
+    pub fn for_forks(&self, map_bytes: usize) -> Result<Image, StoreError> {
+        self.environment.keep_from_forks()?;
+        Image::open_with(&self.path, Access::ReadUnlocked, Snapshot::Newest, map_bytes)
+    }
+
     fn open_with(path: &Path, access: Access, snapshot: Snapshot, map_bytes: usize) -> Result<Image, StoreError> {
         let options = Options { access, snapshot, map_bytes, tables: TABLES, readers: READERS };
         let environment = Environment::open(path, &options)?;

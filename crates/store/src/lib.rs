@@ -6,6 +6,7 @@
 //! - `log`, `label`, `ring`, `frame`: the log file, from the whole to the byte; `recover`: reading its tail after a crash
 //! - `image`, `state`: the tables and what the image knows about itself; `reader`: an object as it is now
 //! - `checkpoint`, `background`, `pace`: from log to image, on a thread of its own, without getting in the way
+//! - `fork`: a copy of the process goes on with the store, and hands out what it commits
 //! - `history`: commits, newest first; `backup`: a copy while it runs; `check`: looks at everything
 //!
 //! **The promise.** What `wait` acknowledged is there after any crash; what was under way is there whole or not at all.
@@ -18,6 +19,7 @@ mod check;
 mod checkpoint;
 mod error;
 mod fit;
+mod fork;
 mod frame;
 mod history;
 mod hold;
@@ -40,6 +42,7 @@ mod store;
 pub use backup::Backup;
 pub use check::{Check, Progress, Report};
 pub use error::StoreError;
+pub use fork::{Branched, ForkPoint, Pin};
 pub use history::History;
 pub use hold::Held;
 pub use journal::Ticket;

@@ -120,7 +120,7 @@ impl Opened {
         let log = Log::open(disks.log, &directory.join(LOG))?;
         let image = Image::open(&directory.join(IMAGE), access, options.map_bytes, &log.label())?;
         let reader = Reader::new(&image)?;
-        let state = image.state(&reader.lock())?;
+        let state = reader.lock().state()?;
         let image_disk = (access == Access::Write).then_some(disks.image);
         Ok(Recovered { directory, options, log, image, reader, state, image_disk, held })
     }

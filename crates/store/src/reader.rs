@@ -5,30 +5,41 @@ use crate::error::StoreError;
 use crate::image::Image;
 use crate::journal::Journal;
 use crate::pending::Committed;
-use object::change::{Creation, CreationOf, Draft, ObjectId, Operation};
+use crate::state::State;
+use object::change::{Creation, CreationOf, Draft, ObjectId, Operation, Outline};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use system::lmdb::ReadTransaction;
+use system::lmdb::{Pin, ReadTransaction};
 
 /// The snapshot that readers share.
 pub struct Reader {
-    snapshot: Mutex<ReadTransaction>,
+    snapshot: Mutex<Snapshot>,
+}
+
+/// A state of the image's file.
+pub struct Snapshot {
+    image: Image,
+    transaction: ReadTransaction,
+    /// Tells the writer what is read, where `image` itself has no way to: since copies of this process may read it too. Each of
+    /// them is known by a share in this.
+    pin: Option<(Image, Arc<Pin>)>,
 }
 
 impl Reader {
     pub fn new(image: &Image) -> Result<Reader, StoreError> {
-        Ok(Reader { snapshot: Mutex::new(image.environment.read()?) })
+        let snapshot = Snapshot { image: image.clone(), transaction: image.environment.read()?, pin: None };
+        Ok(Reader { snapshot: Mutex::new(snapshot) })
     }
 
     /// Locked before the journal, never after.
-    pub fn lock(&self) -> MutexGuard<'_, ReadTransaction> {
+    pub fn lock(&self) -> MutexGuard<'_, Snapshot> {
         self.snapshot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn read(&self, image: &Image, journal: &Journal, object: ObjectId) -> Result<Option<Creation>, StoreError> {
+    pub fn read(&self, journal: &Journal, object: ObjectId) -> Result<Option<Creation>, StoreError> {
         let snapshot = self.lock();
         let later = journal.lock().pending.of_object(object);
-        let stored = match snapshot.get(image.objects, &object.to_bytes())? {
-            Some(value) => Some(image.object(object, value)?),
+        let stored = match snapshot.object(object)? {
+            Some(value) => Some(snapshot.image.object(object, value)?),
             None => None,
         };
         drop(snapshot);
@@ -38,7 +49,6 @@ impl Reader {
     /// Shows an object to somebody who takes in what it needs. Readers wait meanwhile: `look` must read nothing.
     pub fn look_at<A>(
         &self,
-        image: &Image,
         journal: &Journal,
         object: ObjectId,
         look: impl FnOnce(Found<'_>) -> A,
@@ -46,12 +56,60 @@ impl Reader {
         let snapshot = self.lock();
         if journal.lock().pending.touches(object) {
             drop(snapshot);
-            return Ok(self.read(image, journal, object)?.map(|creation| look(Found::Changed(creation))));
+            return Ok(self.read(journal, object)?.map(|creation| look(Found::Changed(creation))));
         }
-        match snapshot.get(image.objects, &object.to_bytes())? {
-            Some(value) => Ok(Some(look(Found::Stored(image.borrowed_object(object, value)?)))),
+        match snapshot.object(object)? {
+            Some(value) => Ok(Some(look(Found::Stored(snapshot.image.borrowed_object(object, value)?)))),
             None => Ok(None),
         }
+    }
+}
+
+impl Snapshot {
+    pub fn object(&self, object: ObjectId) -> Result<Option<&[u8]>, StoreError> {
+        Ok(self.transaction.get(self.image.objects, &object.to_bytes())?)
+    }
+
+    pub fn outline(&self, object: ObjectId) -> Result<Option<Outline>, StoreError> {
+        self.image.outline(&self.transaction, object)
+    }
+
+    /// What the history holds under a number.
+    pub fn commit(&self, number: u64) -> Result<Option<&[u8]>, StoreError> {
+        Ok(self.transaction.get(self.image.history, &number.to_be_bytes())?)
+    }
+
+    pub fn state(&self) -> Result<State, StoreError> {
+        self.image.state(&self.transaction)
+    }
+
+    /// Moves on to the file as it is now.
+    pub fn renew(&mut self) -> Result<(), StoreError> {
+        if let Some((image, pin)) = &mut self.pin {
+            match Arc::get_mut(pin) {
+                Some(pin) => pin.renew()?,
+                // Somebody else still reads what it keeps.
+                None => *pin = Arc::new(Pin::new(image.environment.read()?)),
+            }
+        }
+        Ok(self.transaction.renew()?)
+    }
+
+    /// Reads from now on in a way that copies of this process can go on with. No checkpoint may be under way.
+    pub fn prepare_forks(&mut self, map_bytes: usize) -> Result<(), StoreError> {
+        if self.pin.is_none() {
+            let image = self.image.for_forks(map_bytes)?;
+            let transaction = image.environment.read()?;
+            let pinned = std::mem::replace(&mut self.transaction, transaction);
+            let writer = std::mem::replace(&mut self.image, image);
+            self.pin = Some((writer, Arc::new(Pin::new(pinned))));
+        }
+        Ok(())
+    }
+
+    /// Keeps this state of the file for a copy of this process. None before `prepare_forks`.
+    pub fn pin(&self) -> Option<Arc<Pin>> {
+        self.pin.as_ref().map(|(_, pin)| pin.clone())
     }
 }
 

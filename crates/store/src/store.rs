@@ -72,7 +72,7 @@ impl Store {
     /// Takes a commit: visible to `read` when this returns, durable when `wait` does. Blocks only while the log is full.
     /// One that does not fit the objects that it changes is refused, and nothing has happened.
     pub fn commit(&self, commit: NewCommit) -> Result<Ticket, StoreError> {
-        self.shared.journal.commit(commit, &self.shared.reader, &self.shared.image)
+        self.shared.journal.commit(commit, &self.shared.reader)
     }
 
     /// Returns when the commit is as durable as it asked to be.
@@ -93,12 +93,12 @@ impl Store {
 
     /// The object as it is after the last commit; none if there is none of this id.
     pub fn read(&self, object: ObjectId) -> Result<Option<Creation>, StoreError> {
-        self.shared.reader.read(&self.shared.image, &self.shared.journal, object)
+        self.shared.reader.read(&self.shared.journal, object)
     }
 
     /// The same for whoever only looks at it, and reads nothing meanwhile: mostly nothing is copied.
     pub fn look_at<A>(&self, object: ObjectId, look: impl FnOnce(Found<'_>) -> A) -> Result<Option<A>, StoreError> {
-        self.shared.reader.look_at(&self.shared.image, &self.shared.journal, object, look)
+        self.shared.reader.look_at(&self.shared.journal, object, look)
     }
 
     /// Applies all that was committed before to the image.

@@ -131,6 +131,30 @@ fn clone3(flags: u64, pidfd: &mut RawFd, cgroup: Option<BorrowedFd<'_>>) -> Resu
     if answer < 0 { Err(last()) } else { Ok(answer as i32) }
 }
 
+/// Which of the two goes on.
+#[derive(Debug)]
+pub enum Forked {
+    Parent {
+        child: i32,
+    },
+    /// It must never return to where its parent goes on, and leave by `leave`: it holds a copy of all that the parent has.
+    Child,
+}
+
+/// Makes a copy of this process, with this thread only, that may ask for memory: the C library sees to its own locks.
+pub fn fork() -> Result<Forked> {
+    // SAFETY: what other threads held is held for ever in the child, whose author answers for not needing it.
+    let pid = unsafe { libc::fork() };
+    check(pid.into())?;
+    Ok(if pid == 0 { Forked::Child } else { Forked::Parent { child: pid } })
+}
+
+/// Ends the process at once: nothing that it inherited is closed, written or told.
+pub fn leave(code: i32) -> ! {
+    // SAFETY: ends the process; nothing of it runs any more.
+    unsafe { libc::_exit(code) }
+}
+
 /// Starts a copy of this process in new namespaces that may ask for memory, also where there are several threads here: it is
 /// made by one that the C library has made, whose locks are in order, and which ends at once.
 pub fn fork_into(namespaces: u64, body: impl FnOnce() -> i32) -> Result<Child> {

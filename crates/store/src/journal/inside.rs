@@ -4,11 +4,12 @@
 use super::{Counters, Start, Ticket};
 use crate::error::StoreError;
 use crate::fit::{Fit, Outlines, Stored, Unfit};
+use crate::fork::Branch;
 use crate::frame::{self, Header, Kind};
 use crate::log::Log;
 use crate::pending::Pending;
 use crate::record::{Durability, NewCommit};
-use object::change::ChangeId;
+use object::change::{ActorId, ChangeId};
 use std::time::Instant;
 
 /// A buffer that grew beyond this is given back after its use.
@@ -35,6 +36,8 @@ pub struct Inside {
     /// Asks the checkpoint's thread to end.
     pub(super) is_stopping: bool,
     is_read_only: bool,
+    /// In a copy of the process that has the log.
+    branch: Option<Branch>,
 }
 
 impl Inside {
@@ -56,6 +59,7 @@ impl Inside {
             spare: Vec::new(),
             is_stopping: false,
             is_read_only: start.is_read_only,
+            branch: None,
         }
     }
 
@@ -69,6 +73,9 @@ impl Inside {
 
     /// Whether a commit is as durable as it asked to be.
     pub fn has_reached(&self, ticket: Ticket) -> bool {
+        if self.branch.is_some() {
+            return true;
+        }
         let reached = match ticket.durability {
             Durability::Flush => self.durable,
             Durability::Os => self.written,
@@ -112,7 +119,8 @@ impl Inside {
 
     /// Whether a frame with such a payload fits into the log, and the store takes any.
     pub(super) fn has_room(&self, payload_bytes: usize, capacity: u64) -> bool {
-        self.end - self.applied + frame::frame_bytes(payload_bytes) <= capacity && self.check_open().is_ok()
+        let is_free = self.end - self.applied + frame::frame_bytes(payload_bytes) <= capacity;
+        (is_free || self.branch.is_some()) && self.check_open().is_ok()
     }
 
     /// What the objects of a commit will be; in the right order, and each of them fit for what is done to it.
@@ -122,8 +130,24 @@ impl Inside {
         Fit { pending: &self.pending, live: actor, number: number + 1, stored }.check(commit)
     }
 
+    /// In a copy of the process: from now on nothing goes to the log, and changes are another actor's.
+    pub fn branch_off(&mut self, actor: ActorId) {
+        self.branch = Some(Branch::default());
+        self.queue = Vec::new();
+        self.counters.actor = actor;
+        self.counters.next_change = 1;
+    }
+
+    pub fn take_journal(&mut self) -> Vec<Vec<u8>> {
+        self.branch.as_mut().map(|branch| std::mem::take(&mut branch.journal)).unwrap_or_default()
+    }
+
     /// Puts a frame into the queue and returns where it ends.
     pub(super) fn enqueue(&mut self, log: &Log, kind: Kind, number: u64, payload_checksum: u64, payload: &[u8]) -> u64 {
+        if let Some(branch) = &mut self.branch {
+            branch.journal.push(payload.to_vec());
+            return self.end;
+        }
         let header = Header {
             kind,
             position: self.end,

@@ -17,7 +17,6 @@ use crate::bytes::checksum;
 use crate::error::StoreError;
 use crate::fit::{Outlines, Unfit};
 use crate::frame::{self, Kind};
-use crate::image::Image;
 use crate::log::Log;
 use crate::pending::{Committed, Pending};
 use crate::reader::Reader;
@@ -92,10 +91,10 @@ impl Journal {
     }
 
     /// Queues a commit. It is visible to readers when this returns, and durable when `wait` does.
-    pub fn commit(&self, commit: NewCommit, reader: &Reader, image: &Image) -> Result<Ticket, StoreError> {
+    pub fn commit(&self, commit: NewCommit, reader: &Reader) -> Result<Ticket, StoreError> {
         let payload = commit.encode()?;
         let payload_checksum = checksum(self.log.seed(), &payload);
-        let (mut inside, outlines) = self.fitting(&commit, payload.len(), reader, image)?;
+        let (mut inside, outlines) = self.fitting(&commit, payload.len(), reader)?;
         let next_change = inside.check_order(&commit)?;
         let number = inside.counters.number + 1;
         let end = inside.enqueue(&self.log, Kind::Commit, number, payload_checksum, &payload);
@@ -119,7 +118,6 @@ impl Journal {
         commit: &NewCommit,
         payload_bytes: usize,
         reader: &Reader,
-        image: &Image,
     ) -> Result<(MutexGuard<'_, Inside>, Outlines), StoreError> {
         loop {
             let inside = self.room_for(payload_bytes)?;
@@ -134,7 +132,7 @@ impl Journal {
             if !inside.has_room(payload_bytes, self.log.capacity()) {
                 continue;
             }
-            let stored = |object| image.outline(&snapshot, object);
+            let stored = |object| snapshot.outline(object);
             match inside.check_fit(commit, Some(&stored)) {
                 Ok(outlines) => return Ok((inside, outlines)),
                 Err(Unfit::Refused(error)) => return Err(error),

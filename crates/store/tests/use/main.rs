@@ -2,6 +2,7 @@
 
 mod beside;
 mod files;
+mod forks;
 mod lab;
 
 use lab::Lab;

@@ -6,6 +6,7 @@ use crate::fault;
 use lmdb_master_sys as sys;
 use std::ffi::{CStr, CString, c_int, c_uint};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::Arc;
@@ -114,6 +115,19 @@ impl Environment {
         WriteTransaction::begin(self)
     }
 
+    /// Keeps what is mapped here out of copies of this process: the file, which they could write to, and the table of readers.
+    /// Whoever forks reads through another environment.
+    pub fn keep_from_forks(&self) -> Result<(), SystemError> {
+        for (start, bytes) in mappings_of(&self.path)? {
+            // SAFETY: the range is one that the kernel has just named as a mapping of ours; only copies of this process notice.
+            let answer = unsafe { libc::madvise(start as *mut libc::c_void, bytes, libc::MADV_DONTFORK) };
+            if answer == -1 {
+                return Err(SystemError::file("keep from forks", &self.path)(std::io::Error::last_os_error()));
+            }
+        }
+        Ok(())
+    }
+
     pub(super) fn pointer(&self) -> *mut sys::MDB_env {
         self.pointer
     }
@@ -137,11 +151,35 @@ impl Drop for Environment {
     }
 }
 
-/// LMDB keeps the table of readers beside the file, follows links there, and blames the file for what is wrong with the table.
-fn expect_readers(path: &Path) -> Result<(), SystemError> {
+/// Where the kernel has mapped a file and its table of readers, and how many bytes of it. LMDB tells of the first only.
+fn mappings_of(path: &Path) -> Result<Vec<(usize, usize)>, SystemError> {
+    const MAPS: &str = "/proc/self/maps";
+    let maps = std::fs::read(MAPS).map_err(SystemError::file("read", Path::new(MAPS)))?;
+    let inode = |path: &Path| path.metadata().map(|found| found.ino());
+    let file = inode(path).map_err(SystemError::file("look at", path))?;
+    let wanted = [Some(file), inode(&beside(path)).ok()];
+    // A line is: first-last access offset device inode path. What others write to is shared, as programs' code is not.
+    let mapping = |line: &[u8]| {
+        let line = String::from_utf8_lossy(line);
+        let mut words = line.split_ascii_whitespace();
+        let (start, end) = words.next()?.split_once('-')?;
+        let is_shared = words.next()?.ends_with('s');
+        let inode: u64 = words.nth(2)?.parse().ok()?;
+        let (start, end) = (usize::from_str_radix(start, 16).ok()?, usize::from_str_radix(end, 16).ok()?);
+        (is_shared && wanted.contains(&Some(inode))).then_some((start, end - start))
+    };
+    Ok(maps.split(|byte| *byte == b'\n').filter_map(mapping).collect())
+}
+
+fn beside(path: &Path) -> PathBuf {
     let mut beside = path.as_os_str().to_os_string();
     beside.push("-lock");
-    let beside = PathBuf::from(beside);
+    PathBuf::from(beside)
+}
+
+/// LMDB keeps the table of readers beside the file, follows links there, and blames the file for what is wrong with the table.
+fn expect_readers(path: &Path) -> Result<(), SystemError> {
+    let beside = beside(path);
     match beside.symlink_metadata() {
         Ok(found) if found.is_symlink() => Err(SystemError::Link(beside)),
         Ok(found) if !found.is_file() => Err(SystemError::NotAFile(beside)),

@@ -19,4 +19,4 @@ pub use cursor::Cursor;
 pub use environment::{Access, Environment, Options, Snapshot, Table};
 pub use header::{Header, copy_pages, discard_newest, read_headers};
 pub use survey::survey;
-pub use transaction::{ReadTransaction, WriteTransaction};
+pub use transaction::{Pin, ReadTransaction, WriteTransaction};

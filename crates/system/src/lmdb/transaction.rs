@@ -73,6 +73,23 @@ impl Drop for ReadTransaction {
     }
 }
 
+/// A snapshot that is only kept, so that its pages are not used again: nobody reads from it.
+pub struct Pin(ReadTransaction);
+
+// SAFETY: a shared pin offers nothing to do with it.
+unsafe impl Sync for Pin {}
+
+impl Pin {
+    pub fn new(snapshot: ReadTransaction) -> Pin {
+        Pin(snapshot)
+    }
+
+    /// Keeps the file as it is now instead.
+    pub fn renew(&mut self) -> Result<(), SystemError> {
+        self.0.renew()
+    }
+}
+
 /// Changes that become visible together, or never: dropping it without `commit` forgets them.
 pub struct WriteTransaction<'e> {
     pointer: *mut sys::MDB_txn,
