@@ -9,7 +9,7 @@ use crate::identity::Identities;
 use crate::load::{Records, StoreLoader};
 use crate::speech::{self, Io};
 use language::Vm;
-use object::change::{Change, ChangeId, Clock, ObjectId, Operation};
+use object::change::{Change, ChangeId, Clock, ObjectId, Operation, Time};
 use object::{Handle, Heap, Value};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -148,6 +148,15 @@ impl Image {
         cause: &Cause,
         run: impl FnOnce(&mut Vm) -> Result<T, E>,
     ) -> Result<Result<(T, Option<Ticket>), E>, ImageError> {
+        self.attempt_with(run, |image, value| Ok((value, image.commit(cause)?)))
+    }
+
+    /// Runs something, and lets `end` see to what it left behind, if it did not fail.
+    pub(crate) fn attempt_with<T, E, R>(
+        &mut self,
+        run: impl FnOnce(&mut Vm) -> Result<T, E>,
+        end: impl FnOnce(&mut Image, T) -> Result<R, ImageError>,
+    ) -> Result<Result<R, E>, ImageError> {
         let ended = catch_unwind(AssertUnwindSafe(|| run(&mut self.vm)));
         let value = match ended {
             Ok(Ok(value)) => value,
@@ -170,8 +179,7 @@ impl Image {
             self.take_back();
             self.check_loads()?;
         }
-        let ticket = self.commit(cause)?;
-        Ok(Ok((value, ticket)))
+        end(self, value).map(Ok)
     }
 
     /// Commits changes that were made elsewhere, and lets the objects be loaded anew. Between transactions only.
@@ -179,7 +187,7 @@ impl Image {
         if changes.is_empty() {
             return Ok(None);
         }
-        let (time, next) = (self.clock.tick(now_ms()), self.store.next_change());
+        let (time, next) = (self.tick(), self.store.next_change());
         let touched: Vec<Handle> = changes.iter().filter_map(|(object, _)| self.identities.handle(*object)).collect();
         let number = |(index, (object, operation))| {
             Change::new(ChangeId::new(next.actor, next.seq + index as u64), time, object, operation)
@@ -193,7 +201,7 @@ impl Image {
         Ok(Some(ticket))
     }
 
-    fn take_back(&mut self) {
+    pub(crate) fn take_back(&mut self) {
         self.vm.roll_back_level();
         self.vm.open_level();
     }
@@ -202,12 +210,21 @@ impl Image {
         check_loads(&mut self.vm)
     }
 
+    /// The time of a commit that is made now.
+    pub(crate) fn tick(&mut self) -> Time {
+        self.clock.tick(now_ms())
+    }
+
+    pub(crate) fn language(&self) -> &dyn Language {
+        &*self.io
+    }
+
     fn commit(&mut self, cause: &Cause) -> Result<Option<Ticket>, ImageError> {
-        let time = self.clock.tick(now_ms());
+        let time = self.tick();
         let next = self.store.next_change();
         let root = [self.vm.root()];
         let Commitment { changes, found } =
-            commitment(self.vm.heap(), &self.identities, &*self.io as &dyn Language, &root, next, time);
+            commitment(self.vm.heap(), &self.identities, self.language(), &root, next, time);
         let mut ticket = None;
         if !changes.is_empty() {
             let Cause { author, cause, durability } = cause.clone();

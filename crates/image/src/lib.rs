@@ -3,9 +3,11 @@
 //! - `image`: a machine on a store; what a message did is committed whole, or taken back
 //! - `form`, `identity`: how values are written, and who is who, in memory and at rest; `speech`: what only Io knows
 //! - `capture`, `difference` with `matching`, `commit`: from the heap to records, of what is new and of what changed, as one batch
+//! - `branch`: the image in two, by a copy of the process or by a level of the heap
 //! - `revert`: one commit taken back; `past`: what its objects were before it
 //! - `load`, `evict`: from records to the heap, at first touch, and out again
 
+mod branch;
 mod capture;
 mod commit;
 mod difference;
@@ -20,6 +22,7 @@ mod past;
 mod revert;
 mod speech;
 
+pub use branch::Imagined;
 pub use capture::Language;
 pub use commit::{Commitment, commitment};
 pub use error::ImageError;

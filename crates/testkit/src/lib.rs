@@ -14,5 +14,7 @@ pub mod shrink;
 pub mod watchdog;
 
 pub use random::Random;
+/// And for tests of copies of a process.
+pub use system::clone::{leave, wait};
 /// For tests of damaged files in crates that do not see `system`.
 pub use system::fault::name_on_fault;

@@ -1,0 +1,47 @@
+//! The image in two: a copy of the process that goes on by itself, or a level of the heap that is thrown away after what it did
+//! was written down. Either way live sees nothing of it, and it leaves a journal.
+
+use crate::commit::{Commitment, commitment};
+use crate::error::ImageError;
+use crate::image::Image;
+use language::Vm;
+use object::change::{ActorId, Change, ChangeId};
+use store::{Branched, ForkPoint};
+
+/// What a world dream did.
+pub struct Imagined<T> {
+    pub value: T,
+    pub changes: Vec<Change>,
+}
+
+impl Image {
+    /// Where the live image is, for a branch under this actor.
+    pub fn fork_point(&self, actor: ActorId) -> ForkPoint {
+        ForkPoint { commit: self.store().last_commit(), time: self.store().time(), actor }
+    }
+
+    /// Copies this process, between transactions. The copy has this thread only, and goes on with an image whose commits are
+    /// its own: `Store::take_journal` has them.
+    pub fn fork(&mut self) -> Result<(Branched, ForkPoint), ImageError> {
+        let actor = self.store().mint_actor()?;
+        Ok(self.store().fork(actor)?)
+    }
+
+    /// Does something to the machine as `attempt` does, tells what would have been committed, and takes everything back.
+    pub fn imagine<T, E>(
+        &mut self,
+        actor: ActorId,
+        run: impl FnOnce(&mut Vm) -> Result<T, E>,
+    ) -> Result<Result<Imagined<T>, E>, ImageError> {
+        self.attempt_with(run, |image, value| {
+            let time = image.tick();
+            let root = [image.vm.root()];
+            let next = ChangeId::new(actor, 1);
+            let Commitment { changes, found } =
+                commitment(image.vm.heap(), &image.identities, image.language(), &root, next, time);
+            found.into_iter().for_each(|handle| image.identities.release(handle));
+            image.take_back();
+            Ok(Imagined { value, changes })
+        })
+    }
+}
