@@ -5,8 +5,9 @@ use crate::commit::{Commitment, commitment};
 use crate::error::ImageError;
 use crate::image::Image;
 use language::Vm;
+use object::Handle;
 use object::change::{ActorId, Change, ChangeId};
-use store::{Branched, ForkPoint};
+use store::{Branched, Commit, ForkPoint};
 
 /// What a world dream did.
 pub struct Imagined<T> {
@@ -25,6 +26,17 @@ impl Image {
     pub fn fork(&mut self) -> Result<(Branched, ForkPoint), ImageError> {
         let actor = self.store().mint_actor()?;
         Ok(self.store().fork(actor)?)
+    }
+
+    /// In a copy: goes on as if it had been made at an earlier commit and had done these since.
+    pub fn become_earlier(&mut self, commit: u64, later: Vec<Commit>) -> Result<(), ImageError> {
+        let mut touched = self.store().become_earlier(commit, later)?;
+        touched.sort_unstable();
+        touched.dedup();
+        let touched: Vec<Handle> = touched.into_iter().filter_map(|object| self.identities.handle(object)).collect();
+        self.vm.hollow_out(touched);
+        self.vm.code_may_have_changed();
+        Ok(())
     }
 
     /// Does something to the machine as `attempt` does, tells what would have been committed, and takes everything back.

@@ -4,9 +4,9 @@ mod lab;
 
 use image::{Image, Imagined};
 use lab::{answer, create, open, send};
-use object::change::{Change, Operation};
+use object::change::{ActorId, Change, Operation};
 use std::io::{Read, Write};
-use store::{Branched, ForkPoint};
+use store::{Branched, Commit, ForkPoint};
 use tempfile::TempDir;
 use testkit::{leave, wait};
 
@@ -79,7 +79,7 @@ fn copies_have_ids_of_their_own() {
 }
 
 fn imagine(image: &mut Image, source: &str) -> Vec<Change> {
-    let actor = image.store().mint_actor().expect("an actor");
+    let actor = ActorId(image.store().actor().0 + 1_000);
     let imagined = image.imagine(actor, |vm| vm.evaluate(source, "test").map(drop));
     let Imagined { changes, .. } = imagined.expect("the image is whole").expect("the program is");
     changes
@@ -103,4 +103,53 @@ fn what_is_imagined_is_written_down_and_taken_back() {
         image.imagine(changes[0].id.actor, |vm| vm.evaluate("x = 5; Exception raise(\"no\")", "test").map(drop));
     assert!(failed.expect("the image is whole").is_err());
     assert_eq!(answer(&mut image, "x"), "1");
+}
+
+/// A dream that was kept has no process: another copy of live becomes what it was.
+#[test]
+fn a_copy_becomes_one_that_was_made_before_and_goes_on() {
+    let directory = TempDir::new().expect("a directory");
+    let mut image = create(directory.path());
+    answer(
+        &mut image,
+        "Account := Object clone do(balance := 10; tax := method(balance * 0.1)); items := list(1, 2); 1",
+    );
+    let fork = image.store().last_commit();
+    let first = |image: &mut Image| {
+        answer(image, "Account tax = method(balance * 0.2); items append(3); Lobby made := Object clone do(x := 7)");
+        let commit = image.store().commit_at(fork + 1).expect("it reads").expect("it is there");
+        assert_eq!(commit.changes[0].id.seq, 1);
+        commit.changes.len().to_string()
+    };
+    // What the first copy did is told again by the second, which does it from its own memory of the first.
+    let (said, _) = in_a_copy(&mut image, first, |_| {});
+    answer(&mut image, "Account balance = 50; items prepend(0); Account tax = method(0); Lobby other := Object clone");
+    image.store().checkpoint().expect("a checkpoint");
+    answer(&mut image, "Account balance = 60");
+    let again = |image: &mut Image| {
+        let actor = image.store().actor();
+        let imagined = image.become_earlier(fork, Vec::new());
+        imagined.expect("the history has it all");
+        let before = answer(image, "Account tax .. items .. Lobby hasSlot(\"other\")");
+        let later = imagine(
+            image,
+            "Account tax = method(balance * 0.2); items append(3); Lobby made := Object clone do(x := 7)",
+        );
+        assert!(later.iter().all(|change| change.id.actor != actor));
+        let commit = Commit {
+            number: 0,
+            time: later[0].time,
+            author: String::new(),
+            cause: String::new(),
+            changes: later,
+            inverse: Vec::new(),
+        };
+        image.become_earlier(image.store().last_commit(), vec![commit]).expect("it fits");
+        let after = answer(image, "Account tax .. items .. made x");
+        answer(image, "made x = 8");
+        format!("{before} {after} {}", image.store().take_journal().len())
+    };
+    assert_eq!(in_a_copy(&mut image, again, |_| {}).0, "1list(1, 2)false 2list(1, 2, 3)7 1");
+    assert_eq!(said, "8", "a method is a few objects");
+    assert_eq!(answer(&mut image, "Account tax .. Account balance .. items"), "060list(0, 1, 2)");
 }

@@ -31,7 +31,7 @@ mod warding;
 pub use bounds::Bounds;
 pub use client::{Canceller, Client, RunEvent};
 pub use error::KeeperError;
-pub use inside::{Begun, Living, Wait, Watch, live};
+pub use inside::{Begun, Living, Wait, Watch, dream, live};
 pub use keeping::{Notice, Plan, keep};
 pub use socket::{SOCKET, socket_path};
 pub use warding::{Conversation, Ordered, Warding, ward};

@@ -47,6 +47,8 @@ pub enum StoreError {
     Unfit { commit: u64, object: ObjectId, source: ChangeError },
     #[error("commit {commit} changes object {object}, which does not exist")]
     Unknown { commit: u64, object: ObjectId },
+    #[error("commit {0} is not in the history any more, so that what was before it cannot be made again")]
+    Forgotten(u64),
     #[error("the process cannot be copied: {0}; there may be too many processes, or too little memory")]
     Fork(io::Error),
     #[error(transparent)]

@@ -5,8 +5,9 @@
 //! are kept by a pin, which its maker drops when the copy has ended.
 
 use crate::error::StoreError;
+use crate::record::Commit;
 use crate::store::Store;
-use object::change::{ActorId, Time};
+use object::change::{ActorId, ObjectId, Time};
 use std::sync::Arc;
 use system::clone::{self, Forked};
 
@@ -64,6 +65,28 @@ impl Store {
                 Ok((Branched::Copy, point))
             }
         }
+    }
+
+    /// In a copy: makes it one that was made at an earlier commit, and then committed these. Returns the objects that may be others
+    /// now. Objects that live has made since stay, and nothing refers to them.
+    pub fn become_earlier(&self, commit: u64, later: Vec<Commit>) -> Result<Vec<ObjectId>, StoreError> {
+        let mut touched = Vec::new();
+        let last = self.last_commit();
+        for number in (commit + 1..=last).rev() {
+            let mut commit = self.commit_at(number)?.ok_or(StoreError::Forgotten(number))?;
+            commit.changes = std::mem::take(&mut commit.inverse);
+            touched.extend(commit.changes.iter().map(|change| change.object));
+            self.shared.journal.lock().add_to_branch(commit)?;
+        }
+        for commit in later {
+            touched.extend(commit.changes.iter().map(|change| change.object));
+            let mut inside = self.shared.journal.lock();
+            if let Some(last) = commit.changes.last() {
+                inside.counters.next_change = last.id.seq + 1;
+            }
+            inside.add_to_branch(commit)?;
+        }
+        Ok(touched)
     }
 
     /// What was committed in a copy since this was last asked, as payloads of the log's form.

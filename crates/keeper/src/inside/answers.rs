@@ -5,6 +5,7 @@ use super::living::Wait;
 use crate::error::KeeperError;
 use crate::protocol::{Answer, FRAME_BYTES_MAX, Kind, Outbox, Outcome};
 use serde::Serialize;
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -91,6 +92,15 @@ impl Sender {
         let mut outbox = Outbox::default();
         outbox.push_json(kind, id, message);
         self.write(&mut outbox);
+    }
+
+    /// The same with a descriptor.
+    pub fn send_with(&self, kind: Kind, id: u64, message: &impl Serialize, descriptor: impl AsFd) {
+        let mut outbox = Outbox::default();
+        outbox.push_json(kind, id, message);
+        let pair = self.pair.lock().unwrap_or_else(PoisonError::into_inner);
+        // As below.
+        let _ = outbox.drain_with(&*pair, descriptor);
     }
 
     fn write(&self, outbox: &mut Outbox) {

@@ -20,6 +20,8 @@ struct State {
     waiting: VecDeque<(u64, Request)>,
     /// Answers for requests that are not begun, because they were stopped before.
     refused: VecDeque<(u64, Answer)>,
+    /// Dreams that are over.
+    over: VecDeque<String>,
     current: Current,
     is_stopping: bool,
     watch: Option<Arc<dyn Watch>>,
@@ -44,6 +46,8 @@ pub enum Work {
     Request(u64, Request),
     /// To be answered without the machine.
     Refused(u64, Answer),
+    /// What is kept for a dream can go.
+    Over(String),
     Turn,
     Stop,
 }
@@ -65,6 +69,11 @@ impl Desk {
             self.lock().waiting.extend(requests.drain(..));
             self.work.notify_one();
         }
+    }
+
+    pub fn over(&self, dream: String) {
+        self.lock().over.push_back(dream);
+        self.work.notify_one();
     }
 
     pub fn refuse(&self, token: u64, answer: Answer) {
@@ -138,6 +147,9 @@ impl Desk {
         loop {
             if let Some((token, answer)) = state.refused.pop_front() {
                 return Work::Refused(token, answer);
+            }
+            if let Some(dream) = state.over.pop_front() {
+                return Work::Over(dream);
             }
             if let Some((token, request)) = state.waiting.pop_front() {
                 let (label, author) = (request.label.clone(), request.author.clone());

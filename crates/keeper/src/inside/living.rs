@@ -2,6 +2,7 @@
 
 use crate::protocol::{Answer, Failure, Request};
 use std::collections::BTreeMap;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,6 +19,11 @@ pub trait Living {
     /// and requests wait behind it. Says when the next one will be due: at once for zero, none before the next request.
     /// Called after each request and when it is due, so it is quick when there is nothing to do.
     fn turn(&mut self) -> Option<Duration>;
+
+    /// A dream that was begun here is over.
+    fn over(&mut self, dream: &str) {
+        let _ = dream;
+    }
 
     /// What other threads may do while this one runs a program.
     fn watch(&self) -> Arc<dyn Watch>;
@@ -37,6 +43,10 @@ pub enum Begun {
     /// Long work beside the machine, such as a backup: runs on a thread of its own, and other requests go on meanwhile.
     /// Beyond a few at once it is refused; at a stop it is waited for, and left alone if it takes too long.
     Apart(Box<dyn FnOnce() -> Answer + Send>),
+    /// A dream was begun: the keeper gets the line to it before the answer.
+    Born { answer: Answer, wait: Option<Wait>, dream: String, line: OwnedFd },
+    /// Answers and ends the process, without closing anything.
+    Last(Answer),
 }
 
 /// A living image as seen from other threads.

@@ -13,7 +13,7 @@ mod reader;
 pub use living::{Begun, Living, Wait, Watch};
 
 use crate::error::KeeperError;
-use crate::protocol::{Answer, FailureKind, Kind, Outbox, Outcome, Refusal};
+use crate::protocol::{Answer, DreamName, FailureKind, Kind, Outbox, Outcome, Refusal};
 use answers::Answers;
 use apart::Apart;
 use desk::{Desk, Work};
@@ -85,6 +85,12 @@ fn serve<L: Living>(
     })
 }
 
+/// Serves as a dream of an image that lives in another process: `pair` leads to whoever attends to it. Returns when it is told to
+/// end, or nobody attends any more.
+pub fn dream<L: Living>(pair: UnixStream, living: L, exit: fn(i32)) -> Result<(), KeeperError> {
+    serve(pair, || Ok(living), exit)
+}
+
 fn say_failed(pair: &UnixStream, message: &str) {
     let mut outbox = Outbox::default();
     outbox.push_json(Kind::Failed, 0, &Refusal { message: message.to_string() });
@@ -107,7 +113,18 @@ fn run<L: Living>(living: &mut L, desk: &Desk, answers: &Answers, apart: &Apart)
                     desk.finish();
                     apart.start(token, job, answers.sender());
                 }
+                Begun::Born { answer, wait, dream, line } => {
+                    desk.finish();
+                    answers.sender().send_with(Kind::Born, token, &DreamName { dream }, &line);
+                    answers.push(token, answer, wait);
+                }
+                Begun::Last(answer) => {
+                    desk.finish();
+                    answers.push(token, answer, None);
+                    return;
+                }
             },
+            Work::Over(dream) => living.over(&dream),
             Work::Refused(token, answer) => answers.push(token, answer, None),
             Work::Turn => {}
             Work::Stop => return,

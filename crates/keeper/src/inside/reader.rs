@@ -4,7 +4,7 @@
 use super::answers::Sender;
 use super::desk::Desk;
 use crate::error::KeeperError;
-use crate::protocol::{Answer, FRAME_BYTES_MAX, FailureKind, Frame, Inbox, Kind, Reason};
+use crate::protocol::{Answer, DreamName, FRAME_BYTES_MAX, FailureKind, Frame, Inbox, Kind, Reason};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::Duration;
@@ -69,6 +69,11 @@ fn take(frame: &Frame<'_>, desk: &Desk, answers: &Sender, requests: &mut Vec<(u6
             desk.add(requests);
             let reason = serde_json::from_slice(frame.body).unwrap_or(Reason::Asked);
             desk.cancel(frame.id, reason);
+        }
+        Kind::Over => {
+            if let Ok(DreamName { dream }) = serde_json::from_slice(frame.body) {
+                desk.over(dream);
+            }
         }
         Kind::Status => answers.send(Kind::Status, frame.id, &desk.status()),
         _ => {}

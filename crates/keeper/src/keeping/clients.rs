@@ -199,7 +199,7 @@ impl Keeper<'_> {
             }
             (true, Kind::Status) => {
                 let deadline = Instant::now().checked_add(INQUIRY);
-                let entry = Entry { client, id: frame.id, stage: Stage::Inquiry, timeout: None, deadline };
+                let entry = Entry { client, id: frame.id, dream: None, stage: Stage::Inquiry, timeout: None, deadline };
                 let token = self.requests.add(entry);
                 connection.unanswered += 1;
                 connection.inquiries += 1;
@@ -229,7 +229,7 @@ impl Keeper<'_> {
 
     /// Takes a request, to be handed on when its turn comes.
     fn receive(&mut self, client: u64, connection: &mut Connection, frame: &Frame<'_>) -> Result<(), String> {
-        let Ok(Envelope { timeout_ms }) = serde_json::from_slice(frame.body) else {
+        let Ok(Envelope { timeout_ms, dream }) = serde_json::from_slice(frame.body) else {
             let refused = Answer::failed(FailureKind::Refused, "the request is not what the protocol says");
             connection.outbox.push_json(Kind::Answer, frame.id, &refused);
             return Ok(());
@@ -237,7 +237,12 @@ impl Keeper<'_> {
         let asked = timeout_ms.map(Duration::from_millis);
         let timeout = [asked, self.plan.bounds.timeout].into_iter().flatten().min();
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        let token = self.requests.add(Entry { client, id: frame.id, stage: Stage::Waiting, timeout, deadline });
+        let entry = Entry { client, id: frame.id, dream: None, stage: Stage::Waiting, timeout, deadline };
+        if let Some(dream) = dream {
+            self.receive_for_dream(&dream, entry, connection, frame.body);
+            return Ok(());
+        }
+        let token = self.requests.add(entry);
         connection.unanswered += 1;
         self.requests.wait(token, client, connection, frame.body.to_vec());
         Ok(())

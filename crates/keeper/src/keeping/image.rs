@@ -17,7 +17,7 @@ impl Keeper<'_> {
     /// Takes what the image process sent.
     pub fn hear_image(&mut self) {
         for _ in 0..PIECES_AT_ONCE {
-            let heard = self.inbox.fill(&self.child.pair);
+            let heard = self.inbox.fill_with(&self.child.pair, &mut self.scratch, &mut self.lines);
             self.heed_image();
             match heard {
                 // Less than a piece: there was no more, and asking would cost as much as reading.
@@ -39,6 +39,7 @@ impl Keeper<'_> {
                         let image = serde_json::from_slice(frame.body).unwrap_or_default();
                         self.answer_inquiry(frame.id, image);
                     }
+                    Kind::Born => self.dream_is_born(frame.body),
                     Kind::Ready => self.image_is_ready(),
                     Kind::Failed => {
                         self.failure = serde_json::from_slice(frame.body).ok().map(|Refusal { message }| message)
@@ -71,7 +72,7 @@ impl Keeper<'_> {
         }
     }
 
-    fn pass_on(&mut self, token: u64, body: &[u8]) {
+    pub fn pass_on(&mut self, token: u64, body: &[u8]) {
         let Some(entry) = self.requests.remove(token) else { return };
         if entry.stage != Stage::Abandoned
             && let Some(connection) = self.connections.get_mut(&entry.client)
@@ -96,7 +97,7 @@ impl Keeper<'_> {
     /// client's, if it is not among the others at the moment.
     pub fn stop_request(&mut self, token: u64, connection: Option<&mut Connection>, reason: Reason) {
         let Some(entry) = self.requests.entries.get_mut(&token) else { return };
-        let client = entry.client;
+        let (client, dream) = (entry.client, entry.dream);
         match entry.stage {
             Stage::Waiting => self.refuse_waiting(token, connection, reason),
             Stage::Inquiry if reason == Reason::Gone => {
@@ -107,7 +108,10 @@ impl Keeper<'_> {
                 let grace = Instant::now().checked_add(self.plan.bounds.grace);
                 let deadline = if reason == Reason::Gone { None } else { grace };
                 self.requests.set_deadline(token, deadline);
-                self.outbox.push_json(Kind::Cancel, token, &reason);
+                match dream {
+                    None => self.outbox.push_json(Kind::Cancel, token, &reason),
+                    Some(dream) => self.tell_dream(dream, |outbox| outbox.push_json(Kind::Cancel, token, &reason)),
+                }
                 self.touched.push(client);
             }
             Stage::Stopped if reason == Reason::Gone => entry.stage = Stage::Abandoned,
@@ -151,6 +155,7 @@ impl Keeper<'_> {
                 let entry = Entry {
                     client: entry.client,
                     id: entry.id,
+                    dream: entry.dream,
                     stage: Stage::Abandoned,
                     timeout: None,
                     deadline: None,
@@ -179,6 +184,7 @@ impl Keeper<'_> {
             requests_waiting: self.requests.waiting,
             requests_ahead: self.requests.ahead(),
             requests_answered: self.answered,
+            dreams: self.dreams.names(),
             runs_waiting: self.runs.waiting(),
             runs_under_way: self.runs.under_way(),
             runs_ended: self.runs.ended,

@@ -3,13 +3,14 @@
 //! - `plan`: what to keep and how; `child`: starts the image process and learns how it ended
 //! - `connection`: one client; `clients`: all of them: who is let in, what they send, who is too slow
 //! - `requests`: which requests there are, whose turn it is, and when their time is up
-//! - `image`: what the image process says
+//! - `image`: what the image process says; `dreams`: what is said to dreams, and by them
 //! - `runs`: programs in sandboxes, ordered, waiting and under way; `warden`: the process that watches over them
 //! - `stop`: how it ends, in steps that each have a bound
 
 mod child;
 mod clients;
 mod connection;
+mod dreams;
 mod image;
 mod plan;
 mod requests;
@@ -25,12 +26,13 @@ use crate::protocol::{Inbox, Kind, Outbox, READ_BYTES};
 use crate::socket::Seat;
 use child::Child;
 use connection::Connection;
+use dreams::Dreams;
 use requests::Requests;
 use runs::Runs;
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -46,7 +48,8 @@ const CHILD: u64 = 3;
 const WARDEN_PAIR: u64 = 4;
 const WARDEN: u64 = 5;
 const FIRST_CLIENT: u64 = 6;
-/// Runs have the numbers from here on.
+/// Dreams have the numbers from here on, and runs those from there.
+const FIRST_DREAM: u64 = 1 << 62;
 const FIRST_RUN: u64 = 1 << 63;
 /// How often clients are looked at that may have fallen asleep.
 const ROUND: Duration = Duration::from_secs(1);
@@ -98,6 +101,9 @@ struct Keeper<'n> {
     /// Clients with something to send or to read again since the last flush.
     touched: Vec<u64>,
     requests: Requests,
+    /// Lines to dreams that came and were not named yet.
+    lines: VecDeque<OwnedFd>,
+    dreams: Dreams,
     runs: Runs,
     /// Started with the first run.
     warden: Option<Warden>,
@@ -148,6 +154,8 @@ impl<'n> Keeper<'n> {
             announced_bytes: 0,
             touched: Vec::new(),
             requests,
+            lines: VecDeque::new(),
+            dreams: Dreams::default(),
             runs: Runs::default(),
             warden: None,
             scratch: vec![0; READ_BYTES],
@@ -185,6 +193,7 @@ impl<'n> Keeper<'n> {
             WARDEN_PAIR => self.warden_has_room(),
             WARDEN => self.warden_ended(),
             FIRST_RUN.. => self.hear_run(token, flags),
+            FIRST_DREAM.. => self.hear_dream(token, flags),
             client => self.hear_client(client, flags),
         }
     }

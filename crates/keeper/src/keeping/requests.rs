@@ -31,6 +31,8 @@ pub struct Entry {
     pub client: u64,
     /// What the client calls it.
     pub id: u64,
+    /// The dream that has it, if it is not for the live image.
+    pub dream: Option<u64>,
     pub stage: Stage,
     pub timeout: Option<Duration>,
     pub deadline: Option<Instant>,
@@ -137,7 +139,7 @@ impl Requests {
         let entry = self.entries.remove(&token)?;
         self.inquiries -= usize::from(entry.stage == Stage::Inquiry);
         entry.deadline.map(|at| self.deadlines.remove(&(at, token)));
-        if matches!(entry.stage, Stage::Ahead | Stage::Stopped | Stage::Abandoned) {
+        if entry.dream.is_none() && matches!(entry.stage, Stage::Ahead | Stage::Stopped | Stage::Abandoned) {
             self.ahead -= 1;
         }
         Some(entry)
@@ -146,6 +148,10 @@ impl Requests {
     /// How many the image process has.
     pub fn ahead(&self) -> usize {
         self.ahead
+    }
+
+    pub fn of_dream(&self, dream: u64) -> Vec<u64> {
+        self.entries.iter().filter(|(_, entry)| entry.dream == Some(dream)).map(|(token, _)| *token).collect()
     }
 
     pub fn of_client(&self, client: u64) -> Vec<u64> {
@@ -190,7 +196,8 @@ mod tests {
     }
 
     fn put(requests: &mut Requests, connections: &mut BTreeMap<u64, Connection>, client: u64) -> u64 {
-        let token = requests.add(Entry { client, id: 0, stage: Stage::Waiting, timeout: None, deadline: None });
+        let token =
+            requests.add(Entry { client, id: 0, dream: None, stage: Stage::Waiting, timeout: None, deadline: None });
         requests.wait(token, client, connections.get_mut(&client).unwrap(), vec![0; 10]);
         token
     }
@@ -224,7 +231,7 @@ mod tests {
                 .map(|kind| requests.has_room(kind, &connections[&client], &bounds))
         };
         put(&mut requests, &mut connections, 0);
-        let inquiry = Entry { client: 0, id: 1, stage: Stage::Inquiry, timeout: None, deadline: None };
+        let inquiry = Entry { client: 0, id: 1, dream: None, stage: Stage::Inquiry, timeout: None, deadline: None };
         let inquiry = requests.add(inquiry);
         connections.get_mut(&0).unwrap().unanswered = 2;
         connections.get_mut(&0).unwrap().inquiries = 1;

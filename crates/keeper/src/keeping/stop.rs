@@ -98,6 +98,7 @@ impl Keeper<'_> {
             self.stop_request(token, None, Reason::Stopping);
         }
         self.touched.extend(self.connections.keys());
+        self.end_all_dreams();
         self.outbox.push(Kind::Stop, 0, &[]);
         self.part_from_runs("the image is stopping");
         self.phase = Phase::Closing(Instant::now() + self.plan.bounds.close);
@@ -176,6 +177,7 @@ impl Keeper<'_> {
             Ok(()) => "the image has stopped".to_string(),
             Err(error) => error.to_string(),
         };
+        self.end_all_dreams();
         let tokens: Vec<u64> = self.requests.entries.keys().copied().collect();
         for token in tokens {
             let Some(entry) = self.requests.remove(token) else { continue };

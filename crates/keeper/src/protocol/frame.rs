@@ -3,9 +3,11 @@
 use crate::error::KeeperError;
 use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
-use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
+};
 use std::collections::VecDeque;
-use std::io::{self, IoSliceMut};
+use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -47,13 +49,19 @@ pub enum Kind {
     Change = 13,
     /// How it ended, after all else.
     Ended = 14,
+    /// Image process to keeper: a dream was begun by the request with this id; the line to it comes with the frame.
+    Born = 15,
+    /// Keeper to image process: a dream is over, and what was kept for it is needed no more.
+    Over = 16,
 }
 
 impl Kind {
     fn of(byte: u8) -> Option<Kind> {
         use Kind::*;
-        const KINDS: [Kind; 14] =
-            [Hello, Welcome, Refusal, Request, Answer, Cancel, Status, Stop, Ready, Failed, Run, Output, Change, Ended];
+        const KINDS: [Kind; 16] = [
+            Hello, Welcome, Refusal, Request, Answer, Cancel, Status, Stop, Ready, Failed, Run, Output, Change, Ended,
+            Born, Over,
+        ];
         KINDS.into_iter().find(|kind| *kind as u8 == byte)
     }
 }
@@ -214,6 +222,22 @@ impl Outbox {
         self.buffer.shrink_to(4 * READ_BYTES);
         self.start = 0;
         Ok(true)
+    }
+
+    /// Writes all of it with a descriptor that goes with its first byte, to a reader that waits for nothing.
+    pub(crate) fn drain_with(&mut self, socket: impl AsFd, descriptor: impl AsFd) -> io::Result<bool> {
+        let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut control = SendAncillaryBuffer::new(&mut room);
+        let descriptors = [descriptor.as_fd()];
+        control.push(SendAncillaryMessage::ScmRights(&descriptors));
+        loop {
+            let piece = [IoSlice::new(&self.buffer[self.start..])];
+            match rustix::net::sendmsg(&socket, &piece, &mut control, SendFlags::NOSIGNAL) {
+                Err(Errno::INTR) => {}
+                written => break self.start += written?,
+            }
+        }
+        self.drain(socket)
     }
 
     /// What was not taken yet.

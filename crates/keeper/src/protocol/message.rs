@@ -1,6 +1,7 @@
 //! What stands in the bodies of frames, as JSON. Requests with fields that nobody knows are refused, so that a slip in
 //! the name of a limit does not pass for no limit.
 
+use super::dream::DreamOrder;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -52,6 +53,10 @@ pub enum Command {
     Check,
     /// Copies the image, as it is now, into a directory that does not exist yet.
     Backup(String),
+    /// Begins a dream; the answer is a `DreamBegun`.
+    Dream(Box<DreamOrder>),
+    /// Ends the dream that this is sent to.
+    Wake,
 }
 
 /// How a value is to be written in the answer.
@@ -101,6 +106,9 @@ pub struct Request {
     pub author: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
+    /// Meant for this dream, and not for the live image.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dream: Option<String>,
 }
 
 fn default_label() -> String {
@@ -123,6 +131,7 @@ impl Request {
             durability: Durability::default(),
             author: None,
             cause: None,
+            dream: None,
         }
     }
 
@@ -137,6 +146,8 @@ impl Request {
 pub(crate) struct Envelope {
     #[serde(default)]
     pub timeout_ms: Option<u64>,
+    #[serde(default)]
+    pub dream: Option<String>,
 }
 
 /// Why the keeper wants a request stopped.
@@ -300,6 +311,9 @@ pub struct Status {
     pub requests_waiting: usize,
     pub requests_ahead: usize,
     pub requests_answered: u64,
+    /// Dreams that are going on.
+    #[serde(default)]
+    pub dreams: Vec<String>,
     /// Runs that wait, those under way, and how many there have been.
     #[serde(default)]
     pub runs_waiting: usize,

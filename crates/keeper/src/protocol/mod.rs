@@ -13,11 +13,13 @@
 //!
 //! The id stands outside of the body so that the keeper hands bodies on without reading them.
 
+mod dream;
 mod frame;
 mod history;
 mod message;
 mod run;
 
+pub use dream::{DreamBegun, DreamGrant, DreamName, DreamOrder};
 pub(crate) use frame::READ_BYTES;
 pub use frame::{FRAME_BYTES_MAX, Frame, HEADER_BYTES, Inbox, Kind, Outbox};
 pub use history::{ChangeLine, CommitLine, CommitPage};

@@ -7,9 +7,10 @@ use crate::fit::{Fit, Outlines, Stored, Unfit};
 use crate::fork::Branch;
 use crate::frame::{self, Header, Kind};
 use crate::log::Log;
-use crate::pending::Pending;
-use crate::record::{Durability, NewCommit};
+use crate::pending::{Committed, Pending};
+use crate::record::{Commit, Durability, NewCommit};
 use object::change::{ActorId, ChangeId};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// A buffer that grew beyond this is given back after its use.
@@ -136,6 +137,19 @@ impl Inside {
         self.queue = Vec::new();
         self.counters.actor = actor;
         self.counters.next_change = 1;
+    }
+
+    /// In such a copy: a commit that is not told again.
+    pub fn add_to_branch(&mut self, commit: Commit) -> Result<(), StoreError> {
+        if self.branch.is_none() {
+            return Err(StoreError::ReadOnly);
+        }
+        let Commit { time, author, cause, changes, .. } = commit;
+        self.counters.number += 1;
+        self.counters.time = self.counters.time.max(time);
+        let committed = Committed { number: self.counters.number, time, author, cause, changes, end: self.end };
+        self.pending.push(Arc::new(committed), Outlines::default());
+        Ok(())
     }
 
     pub fn take_journal(&mut self) -> Vec<Vec<u8>> {

@@ -1,0 +1,142 @@
+//! Dreams that are going on: the line to each, what is said to it, and what it says. A dream says answers, to requests that it was
+//! sent, and nothing else: what comes over its line is as hostile as the dream.
+
+use super::connection::Connection;
+use super::requests::{Entry, Stage};
+use super::{FIRST_DREAM, Keeper};
+use crate::protocol::{Answer, DreamName, FRAME_BYTES_MAX, FailureKind, Inbox, Kind, Outbox};
+use rustix::event::epoll::{self, EventData, EventFlags};
+use std::collections::{BTreeMap, HashMap};
+use std::os::unix::net::UnixStream;
+
+pub struct Dream {
+    name: String,
+    line: UnixStream,
+    inbox: Inbox,
+    outbox: Outbox,
+}
+
+#[derive(Default)]
+pub struct Dreams {
+    entries: HashMap<u64, Dream>,
+    names: BTreeMap<String, u64>,
+    count: u64,
+}
+
+impl Dreams {
+    pub fn names(&self) -> Vec<String> {
+        self.names.keys().cloned().collect()
+    }
+}
+
+impl Keeper<'_> {
+    /// The image process has begun one; the line to it came along.
+    pub fn dream_is_born(&mut self, body: &[u8]) {
+        let (Ok(DreamName { dream: name }), Some(line)) = (serde_json::from_slice(body), self.lines.pop_front()) else {
+            return;
+        };
+        let line = UnixStream::from(line);
+        let token = FIRST_DREAM + self.dreams.count;
+        self.dreams.count += 1;
+        let data = EventData::new_u64(token);
+        // Without a line there is no dream: it ends with it, and its end is told like any other.
+        let is_watched =
+            line.set_nonblocking(true).is_ok() && epoll::add(&self.poll, &line, data, EventFlags::IN).is_ok();
+        let (inbox, outbox) = (Inbox::default(), Outbox::default());
+        self.dreams.names.insert(name.clone(), token);
+        self.dreams.entries.insert(token, Dream { name, line, inbox, outbox });
+        if !is_watched {
+            self.end_dream(token);
+        }
+    }
+
+    /// Hands a request on to the dream that it names.
+    pub fn receive_for_dream(&mut self, name: &str, entry: Entry, connection: &mut Connection, body: &[u8]) {
+        let Some(&dream) = self.dreams.names.get(name) else {
+            let message = format!("no dream {name:?} is going on; `telos dream list` shows which there are");
+            connection.outbox.push_json(Kind::Answer, entry.id, &Answer::failed(FailureKind::Refused, message));
+            return;
+        };
+        let token = self.requests.add(Entry { dream: Some(dream), stage: Stage::Ahead, ..entry });
+        connection.unanswered += 1;
+        self.tell_dream(dream, |outbox| outbox.push(Kind::Request, token, body));
+    }
+
+    pub fn tell_dream(&mut self, token: u64, tell: impl FnOnce(&mut Outbox)) {
+        let Some(dream) = self.dreams.entries.get_mut(&token) else { return };
+        tell(&mut dream.outbox);
+        self.flush_dream(token);
+    }
+
+    fn flush_dream(&mut self, token: u64) {
+        let Some(dream) = self.dreams.entries.get_mut(&token) else { return };
+        // If it has gone, its end is told by itself.
+        let is_full = !dream.outbox.drain(&dream.line).unwrap_or(true);
+        let flags = if is_full { EventFlags::IN | EventFlags::OUT } else { EventFlags::IN };
+        let _ = epoll::modify(&self.poll, &dream.line, EventData::new_u64(token), flags);
+    }
+
+    pub fn hear_dream(&mut self, token: u64, flags: EventFlags) {
+        if flags.contains(EventFlags::OUT) {
+            self.flush_dream(token);
+        }
+        let Some(dream) = self.dreams.entries.get_mut(&token) else { return };
+        if !flags.intersects(EventFlags::IN | EventFlags::HUP | EventFlags::ERR) {
+            return;
+        }
+        let heard = dream.inbox.fill(&dream.line);
+        let is_sane = self.heed_dream(token);
+        let is_over = match heard {
+            Ok(0) => true,
+            Ok(_) => false,
+            Err(error) => error.kind() != std::io::ErrorKind::WouldBlock,
+        };
+        if is_over || !is_sane {
+            self.end_dream(token);
+        }
+    }
+
+    /// Passes on its answers. False if it says what no dream says.
+    fn heed_dream(&mut self, token: u64) -> bool {
+        let Some(dream) = self.dreams.entries.get_mut(&token) else { return true };
+        let mut inbox = std::mem::take(&mut dream.inbox);
+        let is_sane = loop {
+            match inbox.next(FRAME_BYTES_MAX) {
+                Ok(Some(frame)) if frame.kind == Kind::Ready => {}
+                Ok(Some(frame)) if frame.kind == Kind::Answer => {
+                    let is_its_own =
+                        self.requests.entries.get(&frame.id).is_some_and(|entry| entry.dream == Some(token));
+                    if !is_its_own {
+                        break false;
+                    }
+                    self.pass_on(frame.id, frame.body);
+                }
+                Ok(None) => break true,
+                Ok(Some(_)) | Err(_) => break false,
+            }
+        };
+        if let Some(dream) = self.dreams.entries.get_mut(&token) {
+            dream.inbox = inbox;
+        }
+        is_sane
+    }
+
+    /// Closes the line, which ends the dream if it has not ended; tells whoever waits for it, and the image process.
+    pub fn end_dream(&mut self, token: u64) {
+        let Some(dream) = self.dreams.entries.remove(&token) else { return };
+        self.dreams.names.remove(&dream.name);
+        let message = format!("dream {} is over; `telos dream show {}` says how it ended", dream.name, dream.name);
+        for request in self.requests.of_dream(token) {
+            let Some(entry) = self.requests.remove(request) else { continue };
+            if entry.stage != Stage::Abandoned {
+                self.answer(&entry, None, &Answer::failed(FailureKind::Lost, message.clone()));
+            }
+        }
+        self.outbox.push_json(Kind::Over, 0, &DreamName { dream: dream.name });
+    }
+
+    pub fn end_all_dreams(&mut self) {
+        let all: Vec<u64> = self.dreams.entries.keys().copied().collect();
+        all.into_iter().for_each(|token| self.end_dream(token));
+    }
+}

@@ -1,0 +1,48 @@
+//! What is said about dreams. A dream that was begun is spoken to as the live image is, by requests that name it.
+
+use serde::{Deserialize, Serialize};
+
+/// A dream to be begun.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct DreamOrder {
+    /// What it is for, in words.
+    pub mandate: String,
+    /// Who dreams.
+    pub agent: String,
+    /// From its beginning to its end, whatever happens in it; none is the default.
+    pub time_ms: Option<u64>,
+    /// Of processor time.
+    pub cpu_ms: Option<u64>,
+    /// That it may have beside what it shares with the live image.
+    pub memory_bytes: Option<u64>,
+    /// Of its journal.
+    pub journal_bytes: Option<u64>,
+    /// Directories of the host that it sees.
+    pub grants: Vec<DreamGrant>,
+    /// Its journal is kept after its end, until somebody discards it.
+    pub is_kept: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DreamGrant {
+    pub host: String,
+    pub inside: String,
+    /// What it writes there stays in a layer above.
+    pub is_layered: bool,
+}
+
+/// What the one who began a dream is answered, as JSON.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DreamBegun {
+    pub dream: String,
+    /// The last commit of the live image that it has.
+    pub commit: u64,
+}
+
+/// Which dream a line leads to, and which one is over.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DreamName {
+    pub dream: String,
+}
