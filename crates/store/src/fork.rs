@@ -56,7 +56,7 @@ impl Store {
         let mut inside = self.shared.journal.lock();
         inside.check_open()?;
         let point = ForkPoint { commit: inside.counters.number, time: inside.counters.time, actor };
-        match clone::fork().map_err(|errno| StoreError::Fork(errno.into()))? {
+        match clone::fork_in_two().map_err(|errno| StoreError::Fork(errno.into()))? {
             Forked::Parent { child } => Ok((Branched::Live { child, pin: Pin { _pin: pin } }, point)),
             Forked::Child => {
                 // The live process drops its own; this copy of it must not even look as if it did.

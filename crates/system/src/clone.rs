@@ -158,7 +158,7 @@ pub enum Forked {
 }
 
 /// Makes a copy of this process, with this thread only, that may ask for memory: the C library sees to its own locks.
-pub fn fork() -> Result<Forked> {
+pub fn fork_in_two() -> Result<Forked> {
     // SAFETY: what other threads held is held for ever in the child, whose author answers for not needing it.
     let pid = unsafe { libc::fork() };
     check(pid.into())?;
