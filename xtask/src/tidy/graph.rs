@@ -16,7 +16,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("keeper", &["system"]),
     ("sandbox", &["system"]),
     ("image", &["object", "language", "store", "merge"]),
-    ("dream", &["object", "language", "image", "merge", "sandbox"]),
+    ("dream", &["object", "language", "store", "image", "merge", "sandbox"]),
     ("evolve", &["object", "image", "dream"]),
     ("server", &["object", "sandbox", "image", "dream", "evolve"]),
 ];
