@@ -138,6 +138,14 @@ fn symbol_sequence(text: &[u8]) -> Option<Sequence> {
     }
 }
 
+/// What a person reads where `symbol_text` wrote this; what it never writes is read as well as may be.
+pub fn readable_text(text: &[u8]) -> String {
+    match symbol_sequence(text) {
+        Some(sequence) if !text.is_ascii() => sequence.to_text(),
+        _ => String::from_utf8_lossy(text).into_owned(),
+    }
+}
+
 fn is_same(left: &Sequence, right: &Sequence) -> bool {
     (left.item_type(), left.encoding(), left.as_bytes()) == (right.item_type(), right.encoding(), right.as_bytes())
 }

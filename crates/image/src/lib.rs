@@ -26,6 +26,7 @@ pub use branch::Imagined;
 pub use capture::Language;
 pub use commit::{Commitment, commitment};
 pub use error::ImageError;
+pub use form::{Flags, readable_text};
 pub use identity::Identities;
 pub use image::{Cause, Embedder, Image, Options};
 pub use load::{Records, StoreLoader};

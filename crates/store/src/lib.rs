@@ -40,6 +40,7 @@ mod state;
 mod store;
 
 pub use backup::Backup;
+pub use bytes::checksum;
 pub use check::{Check, Progress, Report};
 pub use error::StoreError;
 pub use fork::{Branched, ForkPoint, Pin};
@@ -49,5 +50,5 @@ pub use journal::Ticket;
 pub use open::{Disks, IMAGE, LOCK, LOG, Opened, Recovered};
 pub use options::{Checkpoints, Options};
 pub use reader::Found;
-pub use record::{Commit, Durability, NewCommit};
+pub use record::{Commit, Durability, NewCommit, Payload, encode_payload};
 pub use store::{Status, Store};

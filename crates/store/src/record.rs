@@ -2,7 +2,7 @@
 
 use crate::bytes::{Fields, checksum};
 use crate::error::StoreError;
-use object::change::{self, Change, Time};
+use object::change::{self, Change, ChangeError, Time};
 use std::path::Path;
 
 /// Before author, cause and changes stand the time and their lengths.
@@ -46,11 +46,12 @@ pub struct Commit {
 impl NewCommit {
     /// The payload of its frame.
     pub fn encode(&self) -> Result<Vec<u8>, StoreError> {
-        encode_payload(self.time, &self.author, &self.cause, &self.changes)
+        Ok(encode_payload(self.time, &self.author, &self.cause, &self.changes)?)
     }
 }
 
-pub fn encode_payload(time: Time, author: &str, cause: &str, changes: &[Change]) -> Result<Vec<u8>, StoreError> {
+/// The payload of a commit's frame, in the log and in the journal of a dream.
+pub fn encode_payload(time: Time, author: &str, cause: &str, changes: &[Change]) -> Result<Vec<u8>, ChangeError> {
     let batch = change::encode(changes)?;
     let mut bytes = Vec::with_capacity(FIXED_BYTES + author.len() + cause.len() + batch.len());
     bytes.extend(time.0.to_le_bytes());
@@ -62,16 +63,34 @@ pub fn encode_payload(time: Time, author: &str, cause: &str, changes: &[Change])
     Ok(bytes)
 }
 
+/// The payload of a frame taken apart, for whoever decodes the parts with bounds of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Payload<'b> {
+    pub time: Time,
+    pub author: &'b [u8],
+    pub cause: &'b [u8],
+    /// The changes as `object::change` writes them; nothing, if there are none.
+    pub batch: &'b [u8],
+}
+
+impl<'b> Payload<'b> {
+    /// None if it is shorter than it says.
+    pub fn read(bytes: &'b [u8]) -> Option<Payload<'b>> {
+        let mut fields = Fields::new(bytes);
+        let mut fixed = Fields::new(fields.take(FIXED_BYTES)?);
+        let (time, author_bytes, cause_bytes) = (Time(fixed.u64()), fixed.u32(), fixed.u32());
+        let author = fields.take(author_bytes as usize)?;
+        let cause = fields.take(cause_bytes as usize)?;
+        Some(Payload { time, author, cause, batch: fields.rest() })
+    }
+}
+
 /// A commit without what takes it back.
 pub fn decode_payload(number: u64, payload: &[u8], path: &Path) -> Result<Commit, StoreError> {
     let short = || StoreError::corrupt(path, format!("commit {number} is shorter than it says"));
-    let mut fields = Fields::new(payload);
-    let time = Time(fields.u64());
-    let (author_bytes, cause_bytes) = (fields.u32() as usize, fields.u32() as usize);
+    let Payload { time, author, cause, batch } = Payload::read(payload).ok_or_else(short)?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let author = text(fields.take(author_bytes).ok_or_else(short)?);
-    let cause = text(fields.take(cause_bytes).ok_or_else(short)?);
-    let changes = change::decode(fields.rest())?;
+    let (author, cause, changes) = (text(author), text(cause), change::decode(batch)?);
     Ok(Commit { number, time, author, cause, changes, inverse: Vec::new() })
 }
 

@@ -1,0 +1,34 @@
+//! One commit of a dream, decoded.
+
+use object::change::{Change, Time};
+
+/// What one transaction of the dream did. There is no way to make one but to decode it: whoever has one knows that it was
+/// checked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Entry {
+    pub(super) time: Time,
+    pub(super) author: String,
+    pub(super) cause: String,
+    pub(super) changes: Vec<Change>,
+}
+
+impl Entry {
+    /// When, by the dreamer's word, within the dream's time.
+    pub const fn time(&self) -> Time {
+        self.time
+    }
+
+    /// Who wanted it, by the dreamer's word.
+    pub fn author(&self) -> &str {
+        &self.author
+    }
+
+    pub fn cause(&self) -> &str {
+        &self.cause
+    }
+
+    /// Of the dream's own actor, numbered without gaps over the whole journal.
+    pub fn changes(&self) -> &[Change] {
+        &self.changes
+    }
+}
