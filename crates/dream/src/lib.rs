@@ -1,6 +1,20 @@
 //! Dreams: what a sealed fork of the image did, from the bytes that came out of it to something that a person can read.
 //!
 //! - `journal`: a dream's changes as a stream of bytes, and the way back, which trusts none of it
-mod journal;
+//! - `attendant`: the process beside a dreamer
+//! - `kept`: dreams as files that outlive every process
 
-pub use journal::{Answered, Bounds, Call, Decoder, Entry, ForkPoint, Journal, JournalError, RawJournal, Writer};
+mod attendant;
+mod error;
+mod journal;
+mod kept;
+
+pub use attendant::{Forked, Sealed};
+pub use error::DreamError;
+pub use journal::{
+    Answered, Bounds, Call, Decoder, Entry, ForkPoint, Journal, JournalError, Journaling, RawJournal, Writer,
+};
+pub use kept::{
+    DreamId, Dreams, End, FileChange, FileKind, Header, KeptDream, Limits, Listed, Original, PathText, Recording,
+    Retention, Status, Summary, Usage, Written,
+};

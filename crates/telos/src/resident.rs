@@ -1,6 +1,7 @@
 //! What lives in the image process: the image, and how a request of the protocol becomes a transaction and its end an
 //! answer.
 
+mod dreams;
 mod glance;
 
 use crate::alarm::Alarm;
@@ -49,6 +50,9 @@ pub struct Resident {
     /// The last commit that may not be durable, whoever made it: whoever sees what it did is told when it is, and not at
     /// all if it never will be.
     unsettled: Option<Ticket>,
+    dreams: dreams::UnderWay,
+    /// It is itself one.
+    is_dream: bool,
 }
 
 /// What came of a transaction, and what its durability can be waited for by; the outer error is of the image itself.
@@ -82,7 +86,8 @@ impl Resident {
         session.keep_stops();
         let watch = Arc::new(Glance::of(&image, waking_facts(&steps, failure.as_deref(), is_asleep)));
         let limits = options.limits();
-        Ok(Resident { image, session, limits, watch, is_asleep, turn_time, turn_alarm: None, unsettled })
+        let (turn_alarm, dreams, is_dream) = (None, dreams::UnderWay::default(), false);
+        Ok(Resident { image, session, limits, watch, is_asleep, turn_time, turn_alarm, unsettled, dreams, is_dream })
     }
 
     /// Runs something as one transaction.
@@ -317,6 +322,11 @@ impl Living for Resident {
             Command::Show(number) => told(chronicle::show(&store, *number)),
             Command::Revert(number) => self.revert(*number, request),
             Command::Info => told(Ok(chronicle::info(&store))),
+            Command::Dream(order) => return self.dream(order, request),
+            Command::Dreams => told(self.list_dreams()),
+            Command::ShowDream(name) => told(self.show_dream(name)),
+            Command::DiscardDream(name) => told(self.discard_dream(name)),
+            Command::Wake => told(Err("the live image is awake; name a dream".into())),
             Command::Check => {
                 let watch = self.watch.clone();
                 return Begun::Apart(Box::new(move || chronicle::answer(watch.check(&store))));
@@ -371,6 +381,10 @@ impl Living for Resident {
             }
         }
         if self.watch.stalled().is_some() { None } else { self.next_turn() }
+    }
+
+    fn over(&mut self, dream: &str) {
+        self.dream_is_over(dream);
     }
 
     fn watch(&self) -> Arc<dyn Watch> {

@@ -32,6 +32,14 @@ impl Writer {
             return Err(JournalError::JournalChanges { most: bounds.journal_changes });
         }
         let payload = encode(commit.time, &commit.author, &commit.cause, &commit.changes)?;
+        self.write_payload(&payload, buffer)?;
+        self.changes = changes;
+        Ok(())
+    }
+
+    /// The same for one that the store has encoded and bounded.
+    pub fn write_payload(&mut self, payload: &[u8], buffer: &mut Vec<u8>) -> Result<(), JournalError> {
+        let (bounds, position) = (&self.bounds, self.position);
         if payload.len() > bounds.frame_bytes {
             return Err(JournalError::FrameBytes { position, bytes: payload.len(), most: bounds.frame_bytes });
         }
@@ -39,8 +47,8 @@ impl Writer {
         if end > bounds.journal_bytes {
             return Err(JournalError::JournalBytes { most: bounds.journal_bytes });
         }
-        frame::write(self.seed, position, Kind::Commit, &payload, buffer);
-        (self.position, self.changes) = (end, changes);
+        frame::write(self.seed, position, Kind::Commit, payload, buffer);
+        self.position = end;
         Ok(())
     }
 }

@@ -45,8 +45,8 @@ pub enum Begun {
     Apart(Box<dyn FnOnce() -> Answer + Send>),
     /// A dream was begun: the keeper gets the line to it before the answer.
     Born { answer: Answer, wait: Option<Wait>, dream: String, line: OwnedFd },
-    /// Answers and ends the process, without closing anything.
-    Last(Answer),
+    /// The process ends, and answers first if there is something to say: else the end itself is the answer.
+    Last(Option<Answer>),
 }
 
 /// A living image as seen from other threads.

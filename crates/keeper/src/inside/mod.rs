@@ -120,7 +120,7 @@ fn run<L: Living>(living: &mut L, desk: &Desk, answers: &Answers, apart: &Apart)
                 }
                 Begun::Last(answer) => {
                     desk.finish();
-                    answers.push(token, answer, None);
+                    answer.into_iter().for_each(|answer| answers.push(token, answer, None));
                     return;
                 }
             },

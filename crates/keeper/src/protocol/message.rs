@@ -55,8 +55,14 @@ pub enum Command {
     Backup(String),
     /// Begins a dream; the answer is a `DreamBegun`.
     Dream(Box<DreamOrder>),
-    /// Ends the dream that this is sent to.
+    /// Ends the dream that this is sent to. When that is over, the keeper answers that it is.
     Wake,
+    /// All dreams of the image that are going on or kept, as a list.
+    Dreams,
+    /// What a dream is and did.
+    ShowDream(String),
+    /// Removes what is kept of a dream that is over.
+    DiscardDream(String),
 }
 
 /// How a value is to be written in the answer.

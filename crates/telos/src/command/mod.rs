@@ -5,6 +5,7 @@ mod check;
 mod completions;
 mod demo;
 mod doctor;
+mod dream;
 mod eval;
 mod exec;
 mod fmt;
@@ -46,6 +47,8 @@ Examples:
   telos up garden                    keep an image alive in ./garden
   telos send --image garden '1 + 2'  talk to it; status shows what it does
   telos exec script.py               any program, sealed in a sandbox
+  telos dream run --image garden x.io
+                                     a script in a sealed fork of the image
 
 Exit codes:
     0   success, or the code that the program gave to System exit
@@ -78,6 +81,7 @@ enum Command {
     Doctor(doctor::Doctor),
     Runs(runs::Runs),
     Up(up::Up),
+    Dream(Box<dream::Dream>),
     Send(send::Send),
     Status(status::Status),
     Log(history::Log),
@@ -107,6 +111,7 @@ impl Cli {
             Command::Doctor(command) => command.run(),
             Command::Runs(command) => command.run(),
             Command::Up(command) => command.run(),
+            Command::Dream(command) => command.run(self.color),
             Command::Send(command) => command.run(self.color),
             Command::Status(command) => command.run(),
             Command::Log(command) => command.run(),

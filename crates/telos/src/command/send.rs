@@ -131,7 +131,7 @@ fn unprinted(error: &std::io::Error, commit: Option<u64>) -> anyhow::Error {
 }
 
 /// Output and value, as `eval` prints them; failures to standard error.
-fn print(answer: &Answer, own: (&str, &str), color: Color) -> std::io::Result<()> {
+pub fn print(answer: &Answer, own: (&str, &str), color: Color) -> std::io::Result<()> {
     let mut stdout = std::io::stdout().lock();
     stdout.write_all(answer.output.as_bytes())?;
     match &answer.outcome {
@@ -152,6 +152,10 @@ fn print(answer: &Answer, own: (&str, &str), color: Color) -> std::io::Result<()
 }
 
 fn print_json(answer: &Answer) -> std::io::Result<()> {
+    writeln!(std::io::stdout(), "{}", json_of(answer))
+}
+
+pub fn json_of(answer: &Answer) -> serde_json::Value {
     let mut object = match &answer.outcome {
         Outcome::Value(shown) => {
             let value = serde_json::from_str(&shown.text).unwrap_or(serde_json::Value::String(shown.text.clone()));
@@ -165,7 +169,7 @@ fn print_json(answer: &Answer) -> std::io::Result<()> {
     if answer.is_cut {
         object["cut"] = json!(true);
     }
-    writeln!(std::io::stdout(), "{object}")
+    object
 }
 
 /// The same object that `eval --json` prints.

@@ -1,0 +1,278 @@
+//! The process that attends to a dream: a copy of the image process that has given up what it inherited. It makes the dreamer,
+//! carries bytes between that and the keeper, writes its journal down, and sees it to its end.
+//!
+//! **Order.** The dreamer tells its journal what it committed before it answers. So whatever is answered was written down, as
+//! long as the journal is emptied before an answer is carried on.
+
+use crate::error::DreamError;
+use crate::journal::{Decoder, Journaling, Writer};
+use crate::kept::{Dreams, End, Header, Recording, Status, Usage};
+use object::change::Time;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use sandbox::outcome::{Limit, Outcome, Verdict};
+use sandbox::{Order, Running, SandboxError, Stdin, Stop, Streams};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// How much is carried at once.
+const PIECE_BYTES: usize = 64 << 10;
+
+/// A copy of the image process, in which nothing has happened yet.
+pub struct Forked {
+    /// To the keeper: requests come from it, answers go to it, and its end is the end of the dream.
+    pub line: OwnedFd,
+    /// Where the image lies.
+    pub directory: PathBuf,
+    pub header: Header,
+    pub order: Order,
+}
+
+/// What a dreamer has, behind all walls.
+pub struct Sealed {
+    pub conversation: UnixStream,
+    pub journal: Journaling,
+}
+
+impl Forked {
+    /// All of the attendant's life, to its exit code. `dream` is all of the dreamer's.
+    pub fn attend(self, dream: impl FnOnce(Sealed) -> i32) -> i32 {
+        // Nobody reads what it would say, and another thread may have held the lock of standard error for ever.
+        std::panic::set_hook(Box::new(|_| {}));
+        match self.give_up_all_else().and_then(|()| self.begin(dream)) {
+            Ok(dreaming) => dreaming.see_to_its_end(),
+            Err(error) => self.say_failed(&error),
+        }
+    }
+
+    fn give_up_all_else(&self) -> Result<(), DreamError> {
+        let failed =
+            |action| move |errno: Errno| DreamError::Seal(SandboxError::System { action, source: errno.into() });
+        system::descriptor::close_all_but(&[self.line.as_raw_fd()]).map_err(failed("close what was inherited"))?;
+        rustix::thread::set_name(c"dream-attendant").map_err(failed("name a process"))
+    }
+
+    fn begin(&self, dream: impl FnOnce(Sealed) -> i32) -> Result<Dreaming, DreamError> {
+        let no_pipe =
+            |error: std::io::Error| DreamError::Seal(SandboxError::System { action: "make a pipe", source: error });
+        let (conversation, inside) = UnixStream::pair().map_err(no_pipe)?;
+        let (journal, journal_inside) = std::io::pipe().map_err(no_pipe)?;
+        let writer = Writer::new(self.header.fork(), self.header.bounds);
+        let handed_on = [inside.as_fd(), journal_inside.as_fd()];
+        let body = || {
+            // Copies: the originals are dropped by a process that goes on elsewhere.
+            match (inside.try_clone(), journal_inside.try_clone()) {
+                (Ok(conversation), Ok(pipe)) => {
+                    dream(Sealed { conversation, journal: Journaling::new(OwnedFd::from(pipe).into(), writer) })
+                }
+                _ => NO_DESCRIPTORS,
+            }
+        };
+        let streams = Streams { stdin: Stdin::Empty, output: Box::new(|_, _| {}) };
+        let running = sandbox::process::sealed(&self.order, streams, &handed_on, body).map_err(DreamError::Seal)?;
+        // The dreamer is on its way meanwhile.
+        let recording = Dreams::open(&self.directory, self.header.store)?.begin(&self.header)?;
+        let decoder = Decoder::new(self.header.fork(), self.header.bounds);
+        let line = self.line.try_clone().map_err(no_pipe)?;
+        Ok(Dreaming {
+            line: line.into(),
+            conversation,
+            journal: OwnedFd::from(journal).into(),
+            running,
+            recording,
+            decoder,
+        })
+    }
+
+    /// There is no dreamer: whoever asks for it is told why, by the one file there is to read.
+    fn say_failed(&self, error: &DreamError) -> i32 {
+        let begun = Dreams::open(&self.directory, self.header.store).and_then(|dreams| dreams.begin(&self.header));
+        if let Ok(recording) = begun {
+            let _ = recording.end(&end(Status::Failed, error.to_string(), Usage::default()));
+        }
+        1
+    }
+}
+
+/// The exit code of a dreamer that could not begin.
+const NO_DESCRIPTORS: i32 = 71;
+
+/// A dreamer that is behind its walls, and all that leads to it.
+struct Dreaming {
+    line: UnixStream,
+    conversation: UnixStream,
+    journal: File,
+    running: Box<dyn Running>,
+    recording: Recording,
+    decoder: Decoder,
+}
+
+impl Dreaming {
+    fn see_to_its_end(self) -> i32 {
+        let Dreaming { line, conversation, journal, running, recording, decoder } = self;
+        let (Ok(down_line), Ok(down_conversation)) = (line.try_clone(), conversation.try_clone()) else { return 1 };
+        let (down_stop, up_stop) = (running.stop(), running.stop());
+        // Not joined: it waits for the keeper, which may have nothing to say for ever.
+        let down = spawn("down", move || carry_down(down_line, down_conversation, &down_stop));
+        let mut up = Up { line, conversation, journal, recording, decoder, failure: None };
+        let up = spawn("up", move || {
+            up.carry(&up_stop);
+            up
+        });
+        let (Ok(_), Ok(up)) = (down, up) else { return 1 };
+        let outcome = running.wait();
+        let Ok(Up { recording, failure, line, .. }) = up.join() else { return 1 };
+        let recorded = recording.end(&ending(outcome, failure));
+        // The keeper takes this for the end, and the file says all by then.
+        let _ = line.shutdown(std::net::Shutdown::Both);
+        i32::from(recorded.is_err())
+    }
+}
+
+fn spawn<T: Send + 'static>(
+    name: &str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> std::io::Result<std::thread::JoinHandle<T>> {
+    // They hold a piece and call a decoder.
+    const STACK_BYTES: usize = 512 << 10;
+    std::thread::Builder::new().name(name.into()).stack_size(STACK_BYTES).spawn(work)
+}
+
+/// From the keeper to the dreamer, until the keeper has gone: then the dream is over.
+fn carry_down(mut line: UnixStream, mut conversation: UnixStream, stop: &Stop) {
+    let mut piece = vec![0; PIECE_BYTES];
+    loop {
+        match line.read(&mut piece) {
+            Ok(count @ 1..) if conversation.write_all(&piece[..count]).is_ok() => {}
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            // One that does not listen any more has ended, or is about to.
+            Ok(1..) => return,
+            Ok(0) | Err(_) => return stop.stop(),
+        }
+    }
+}
+
+/// From the dreamer outwards.
+struct Up {
+    line: UnixStream,
+    conversation: UnixStream,
+    journal: File,
+    recording: Recording,
+    decoder: Decoder,
+    /// Why nothing more is taken from it.
+    failure: Option<DreamError>,
+}
+
+impl Up {
+    /// Until both ends of the dreamer are closed, which they are when it is gone.
+    fn carry(&mut self, stop: &Stop) {
+        let mut piece = vec![0; PIECE_BYTES];
+        let (mut hears, mut records) = (true, true);
+        while hears || records {
+            let Some((is_said, is_told)) = self.wait(hears, records) else { return stop.stop() };
+            let said = match is_said {
+                true => self.conversation.read(&mut piece).unwrap_or(0),
+                false => 0,
+            };
+            hears &= !is_said || said > 0;
+            // What was told before it was said is in the journal's pipe by now.
+            if is_told || said > 0 {
+                records &= self.record();
+            }
+            if self.failure.is_some() {
+                // What it did is not known any more, and nothing that it says counts.
+                return stop.stop();
+            }
+            if said > 0 && self.line.write_all(&piece[..said]).is_err() {
+                return stop.stop();
+            }
+        }
+    }
+
+    /// Which of the two have something, or have ended.
+    fn wait(&self, hears: bool, records: bool) -> Option<(bool, bool)> {
+        let wanted = |is_wanted| if is_wanted { PollFlags::IN } else { PollFlags::empty() };
+        let mut waited = [PollFd::new(&self.conversation, wanted(hears)), PollFd::new(&self.journal, wanted(records))];
+        loop {
+            match poll(&mut waited, None) {
+                Err(Errno::INTR) => {}
+                Err(_) => return None,
+                Ok(_) => break,
+            }
+        }
+        Some((hears && !waited[0].revents().is_empty(), records && !waited[1].revents().is_empty()))
+    }
+
+    /// Writes down all that the journal's pipe holds. False when nothing more will come.
+    fn record(&mut self) -> bool {
+        let mut piece = vec![0; PIECE_BYTES];
+        loop {
+            let mut waited = [PollFd::new(&self.journal, PollFlags::IN)];
+            let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
+            if !matches!(poll(&mut waited, Some(&now)), Ok(1..)) {
+                return true;
+            }
+            let Ok(count @ 1..) = self.journal.read(&mut piece) else { return false };
+            let (recording, mut failure) = (&mut self.recording, None);
+            let fed = self.decoder.feed(&piece[..count], now_time(), &mut |entry| {
+                if failure.is_none() {
+                    failure = recording.append(&entry).err();
+                }
+            });
+            self.failure = failure.or(fed.err().map(DreamError::from));
+            if self.failure.is_some() {
+                return false;
+            }
+        }
+    }
+}
+
+fn now_ms() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
+}
+
+fn now_time() -> Time {
+    // To its end: commits of one millisecond are told apart by more than that.
+    Time::from_ms(now_ms() + 1)
+}
+
+fn end(status: Status, reason: String, usage: Usage) -> End {
+    End { status, reason, ended_ms: now_ms(), usage, is_kept: false }
+}
+
+fn ending(outcome: Result<Outcome, SandboxError>, failure: Option<DreamError>) -> End {
+    let (verdict, usage) = match outcome {
+        Ok(outcome) => (Ok(outcome.verdict), outcome.usage),
+        Err(error) => (Err(error), sandbox::Usage::default()),
+    };
+    let usage = Usage {
+        time_ms: usage.time.as_millis() as u64,
+        cpu_ms: (usage.user + usage.system).as_millis() as u64,
+        memory_bytes: usage.memory_bytes,
+        fuel: 0,
+    };
+    let (status, reason) = match (failure, verdict) {
+        (Some(failure), _) => (Status::Failed, format!("its journal was refused: {failure}")),
+        (None, Err(error)) => (Status::Failed, error.to_string()),
+        (None, Ok(Verdict::Exited(0))) => (Status::Ended, String::new()),
+        (None, Ok(Verdict::Exited(NO_DESCRIPTORS))) => (Status::Failed, "it had no descriptors to begin with".into()),
+        (None, Ok(Verdict::Exited(code))) => (Status::Failed, format!("it ended with code {code}")),
+        (None, Ok(Verdict::Signalled(signal))) => (Status::Killed, format!("signal {signal} ended it")),
+        (None, Ok(Verdict::Limited(limit))) => (Status::Killed, format!("it had {}", excess(limit))),
+        (None, Ok(Verdict::Stopped)) => (Status::Killed, "it was stopped".into()),
+    };
+    end(status, reason, usage)
+}
+
+fn excess(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Time => "no time left",
+        Limit::Cpu => "no processor time left",
+        Limit::Memory => "more memory than it may",
+        Limit::Output => "more to say than it may",
+    }
+}

@@ -1,0 +1,163 @@
+//! `telos dream new` and `run`: how a dream begins.
+
+use super::{connect, tell};
+use crate::command::{RequestOptions, print, send};
+use crate::options::{Color, ImageDirectory, parse_bytes, parse_time};
+use crate::session::exit_code;
+use crate::source;
+use anyhow::{Context, bail};
+use clap::Args;
+use keeper::Client;
+use keeper::protocol::{Command, DreamBegun, DreamGrant, DreamOrder, Form, Outcome, Request};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// What a dream is told when it begins.
+#[derive(Args, Debug)]
+struct OrderOptions {
+    /// What the dream is for, in words
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    mandate: String,
+
+    /// Keep its journal after its end, until it is discarded
+    #[arg(long)]
+    keep: bool,
+
+    /// End it after that time, whatever it does: 30, 1.5s or 2m
+    #[arg(long, value_name = "TIME", value_parser = parse_time, help_heading = "Limits")]
+    lifetime: Option<Duration>,
+
+    /// How much it may add to the memory that it shares with the image: 64M, 1.5GiB or bytes
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes, help_heading = "Limits")]
+    room: Option<u64>,
+
+    /// Let it read this directory, at the same place
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath, help_heading = "Files")]
+    read: Vec<PathBuf>,
+
+    /// Let it read this directory and write to a layer above it
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath, help_heading = "Files")]
+    write: Vec<PathBuf>,
+}
+
+impl OrderOptions {
+    fn order(&self, agent: String) -> anyhow::Result<DreamOrder> {
+        let grant = |path: &Path, is_layered| -> anyhow::Result<DreamGrant> {
+            let path = path.canonicalize().with_context(|| format!("cannot find {}", path.display()))?;
+            let path = path.to_str().with_context(|| format!("{} is no text", path.display()))?.to_string();
+            Ok(DreamGrant { host: path.clone(), inside: path, is_layered })
+        };
+        let read = self.read.iter().map(|path| grant(path, false));
+        let grants = read.chain(self.write.iter().map(|path| grant(path, true)));
+        Ok(DreamOrder {
+            mandate: self.mandate.clone(),
+            agent,
+            time_ms: self.lifetime.map(|time| time.as_millis() as u64),
+            memory_bytes: self.room,
+            grants: grants.collect::<anyhow::Result<_>>()?,
+            is_kept: self.keep,
+            ..DreamOrder::default()
+        })
+    }
+}
+
+fn begin(client: &mut Client, order: DreamOrder) -> anyhow::Result<DreamBegun> {
+    match client.send(&Request::new(Command::Dream(Box::new(order))))?.outcome {
+        Outcome::Value(shown) => Ok(serde_json::from_str(&shown.text)?),
+        Outcome::Failure(failure) => bail!(failure.message),
+    }
+}
+
+/// Begin a dream that waits to be spoken to
+///
+/// Prints its name. It lives until it is discarded, its time is up, or the image stops.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  telos dream new --image garden --mandate 'try a new gate' --lifetime 10m")]
+pub struct New {
+    #[command(flatten)]
+    directory: ImageDirectory,
+
+    #[command(flatten)]
+    order: OrderOptions,
+
+    /// Print a JSON object with its name and the commit it was forked at
+    #[arg(long)]
+    json: bool,
+}
+
+impl New {
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        let begun = begin(&mut connect(&self.directory)?, self.order.order(String::new())?)?;
+        match self.json {
+            true => print(&format!("{}\n", serde_json::to_string(&begun)?)),
+            false => print(&format!("{}\n", begun.dream)),
+        }
+    }
+}
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  telos dream run --image garden mend.io
+  telos dream run --image garden -e 'Garden grow = method(size = size + 2)'
+  telos dream run --image garden --keep --mandate 'mend the gate' mend.io";
+
+/// Run a script in a dream, and show what it changed
+///
+/// Forks the image, seals the copy, runs the script there as one transaction, ends the dream, and shows its journal. The
+/// live image goes on meanwhile and is not changed. Exit codes are those of eval.
+#[derive(Args, Debug)]
+#[command(after_help = RUN_EXAMPLES)]
+pub struct Run {
+    #[command(flatten)]
+    directory: ImageDirectory,
+
+    #[command(flatten)]
+    order: OrderOptions,
+
+    #[command(flatten)]
+    limits: RequestOptions,
+
+    /// Print a JSON object with the dream's name, what the script came to, and its changes
+    #[arg(long)]
+    json: bool,
+
+    /// Run this source
+    #[arg(short, long, value_name = "SOURCE", conflicts_with = "file", required_unless_present = "file")]
+    expression: Option<String>,
+
+    /// A file of Io source, - for standard input
+    #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    file: Option<String>,
+}
+
+impl Run {
+    pub fn run(self, color: Color) -> anyhow::Result<ExitCode> {
+        let (label, text) = match (&self.expression, &self.file) {
+            (Some(source), _) => ("dream".to_string(), source.clone()),
+            (None, Some(file)) => (file.clone(), source::read(file, None)?.unwrap_or_default()),
+            (None, None) => bail!("give a file, or source with -e"),
+        };
+        let mut client = connect(&self.directory)?;
+        // Whoever goes away stops what they asked for; the dream ends when its time is up.
+        let _ = ctrlc::set_handler(|| std::process::exit(exit_code::INTERRUPTED.into()));
+        let begun = begin(&mut client, self.order.order(label.clone())?)?;
+        let form = if self.json { Form::Json } else { Form::Text };
+        let request = Request { dream: Some(begun.dream.clone()), ..self.limits.request(&text, &label, form) };
+        let answer = client.send(&request)?;
+        let wake = Request { dream: Some(begun.dream.clone()), ..Request::new(Command::Wake) };
+        // The answer is that it is over, in one way or another; then all of it is written down.
+        client.send(&wake)?;
+        let code = ExitCode::from(crate::answer::exit_code_of(&answer.outcome));
+        let page = tell::page(&mut client, &begun.dream)?;
+        if self.json {
+            let object = json!({ "dream": begun.dream, "answer": send::json_of(&answer), "journal": page });
+            print(&format!("{object}\n"))?;
+            return Ok(code);
+        }
+        send::print(&answer, (&label, &text), color)?;
+        tell::print_page(&page, color)?;
+        Ok(code)
+    }
+}

@@ -1,0 +1,59 @@
+//! `telos dream`: sealed forks of an image that is up.
+//!
+//! - `begin`: `new` and `run`; `talk`: `eval` and `discard`; `tell`: `list` and `show`
+
+mod begin;
+mod talk;
+mod tell;
+
+use crate::options::{Color, ImageDirectory};
+use clap::{Args, Subcommand};
+use keeper::Client;
+use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Examples:
+  telos dream run --image garden mend.io    run a script in a sealed fork
+  telos dream show --image garden d65       what it changed, as a diff
+  telos dream new --image garden            a dream to talk to; prints its name
+  telos dream eval --image garden d66 'Garden grow'
+  telos dream discard --image garden d66
+
+A dream sees the image as it was when it began, and changes only its own copy.
+It reaches no file, network or process of the host. What it changes is written
+down: its journal.";
+
+/// Let something happen in a sealed fork of an image, and see what it would change
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Dream {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    New(begin::New),
+    Run(begin::Run),
+    Eval(talk::Eval),
+    List(tell::List),
+    Show(tell::Show),
+    Discard(talk::Discard),
+}
+
+impl Dream {
+    pub fn run(self, color: Color) -> anyhow::Result<ExitCode> {
+        match self.command {
+            Command::New(command) => command.run(),
+            Command::Run(command) => command.run(color),
+            Command::Eval(command) => command.run(color),
+            Command::List(command) => command.run(),
+            Command::Show(command) => command.run(color),
+            Command::Discard(command) => command.run(),
+        }
+    }
+}
+
+fn connect(directory: &ImageDirectory) -> anyhow::Result<Client> {
+    Ok(Client::connect(&directory.to_find()?, concat!("telos dream ", env!("CARGO_PKG_VERSION")))?)
+}

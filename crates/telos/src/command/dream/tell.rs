@@ -1,0 +1,90 @@
+//! `telos dream list` and `show`: what there is to tell of dreams.
+
+use super::connect;
+use crate::command::{ask, print};
+use crate::options::{Color, ImageDirectory};
+use anyhow::bail;
+use clap::Args;
+use keeper::Client;
+use keeper::protocol::{Command, Outcome, Request};
+use serde_json::Value;
+use std::fmt::Write;
+use std::process::ExitCode;
+
+/// List the dreams that are going on and those that are kept
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  telos dream list --image garden\n  telos dream list --json | jq '.[].dream'")]
+pub struct List {
+    #[command(flatten)]
+    directory: ImageDirectory,
+
+    /// Print a JSON array
+    #[arg(long)]
+    json: bool,
+}
+
+impl List {
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        let dreams = ask(&self.directory, &Request::new(Command::Dreams))?;
+        if self.json {
+            return print(&format!("{dreams}\n"));
+        }
+        let mut text = String::new();
+        for dream in dreams.as_array().into_iter().flatten() {
+            let word = |name: &str| dream[name].as_str().unwrap_or_default();
+            let (name, status, mandate) = (word("dream"), word("status"), word("mandate"));
+            let (commit, reason) = (dream["commit"].as_u64().unwrap_or(0), word("reason"));
+            let why = if reason.is_empty() { String::new() } else { format!(" ({reason})") };
+            let _ = writeln!(text, "{name:<6} {status:<8} from commit {commit:<6} {mandate}{why}");
+        }
+        print(&text)
+    }
+}
+
+/// Show what a dream changed, as a diff of objects
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  telos dream show --image garden d65\n  telos dream show --json d65")]
+pub struct Show {
+    #[command(flatten)]
+    directory: ImageDirectory,
+
+    /// Print a JSON object with one entry for each change
+    #[arg(long)]
+    json: bool,
+
+    /// The dream's name
+    dream: String,
+}
+
+impl Show {
+    pub fn run(self, color: Color) -> anyhow::Result<ExitCode> {
+        let page = page(&mut connect(&self.directory)?, &self.dream)?;
+        if self.json {
+            return print(&format!("{page}\n"));
+        }
+        print_page(&page, color)
+    }
+}
+
+pub fn page(client: &mut Client, dream: &str) -> anyhow::Result<Value> {
+    match client.send(&Request::new(Command::ShowDream(dream.into())))?.outcome {
+        Outcome::Value(shown) => Ok(serde_json::from_str(&shown.text)?),
+        Outcome::Failure(failure) => bail!(failure.message),
+    }
+}
+
+pub fn print_page(page: &Value, color: Color) -> anyhow::Result<ExitCode> {
+    let text = page["text"].as_str().unwrap_or_default();
+    let mut shown = String::new();
+    for line in text.lines() {
+        let paint = match line.trim_start().as_bytes().first() {
+            Some(b'+') if color.on_stdout() => "\x1b[32m",
+            Some(b'-') if color.on_stdout() => "\x1b[31m",
+            _ => "",
+        };
+        let end = if paint.is_empty() { "" } else { "\x1b[0m" };
+        let _ = writeln!(shown, "{paint}{}{end}", crate::report::harmless(line));
+    }
+    crate::host::write_out(shown.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,267 @@
+//! Dreams of a resident: how one is begun, what live keeps for it meanwhile, and what its copy does.
+
+use super::Resident;
+use super::glance::{Glance, waking_facts};
+use crate::{chronicle, report};
+use dream::{Bounds, Dreams, End, Forked, Header, KeptDream, Limits, Sealed};
+use keeper::protocol::{Answer, Command, DreamBegun, DreamOrder, Failure, FailureKind, Outcome, Request, Shown};
+use keeper::{Begun, Living, Watch};
+use merge::Policy;
+use rustix::process::{Pid, WaitOptions, waitpid};
+use sandbox::{Access, Grant, Order, View};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use store::{Branched, ForkPoint, Pin};
+
+/// What a dream may use, if nobody says more or less.
+const TIME: Duration = Duration::from_secs(60);
+const MEMORY_BYTES: u64 = 1 << 30;
+const DISK_BYTES: u64 = 64 << 20;
+/// It and what it forks.
+const PROCESSES: u64 = 64;
+/// So many at once.
+const DREAMS_MAX: usize = 2048;
+
+/// What is kept for a dream: the pages that it reads, and the number of its attendant, a child of ours.
+pub struct Attended {
+    attendant: i32,
+    _pin: Pin,
+}
+
+#[derive(Default)]
+pub struct UnderWay(BTreeMap<String, Attended>);
+
+impl Resident {
+    /// Begins a dream: copies this process, and lets the keeper have the line to the copy.
+    pub(super) fn dream(&mut self, order: &DreamOrder, request: &Request) -> Begun {
+        match self.fork(order) {
+            Ok((point, line)) => {
+                let name = name_of(&point);
+                let begun = DreamBegun { dream: name.clone(), commit: point.commit };
+                let text = serde_json::to_string(&begun).unwrap_or_default();
+                let answer = Answer::new(Outcome::Value(Shown { text, kind: "Map".into() }));
+                // A dream of something that is not durable must not be known before it is.
+                let wait = self.wait(None, request.durability);
+                Begun::Born { answer, wait, dream: name, line }
+            }
+            Err(failure) => Begun::Done { answer: Answer::new(Outcome::Failure(failure)), wait: None },
+        }
+    }
+
+    fn fork(&mut self, order: &DreamOrder) -> Result<(ForkPoint, OwnedFd), Failure> {
+        let refused = |message: String| Failure::new(FailureKind::Refused, message);
+        if self.is_dream {
+            return Err(refused("a dream inside of a dream is not there yet".into()));
+        }
+        if self.dreams.0.len() >= DREAMS_MAX {
+            return Err(refused(format!("{DREAMS_MAX} dreams are going on, and no more may be; discard some")));
+        }
+        let (line, theirs) =
+            UnixStream::pair().map_err(|error| refused(format!("cannot make a line to it: {error}")))?;
+        sandbox::process::get_ready();
+        let (branched, point) = self.image.fork().map_err(|error| refused(error.to_string()))?;
+        match branched {
+            Branched::Live { child, pin } => {
+                self.dreams.0.insert(name_of(&point), Attended { attendant: child, _pin: pin });
+                Ok((point, line.into()))
+            }
+            Branched::Copy => {
+                // This copy must drop nothing of what it has a copy of, and leaves by the shortest way.
+                std::mem::forget(line);
+                system::clone::leave(self.attend(order, &point, theirs.into()))
+            }
+        }
+    }
+
+    /// In the copy: all of the attendant's life.
+    fn attend(&mut self, order: &DreamOrder, point: &ForkPoint, line: OwnedFd) -> i32 {
+        let store = self.image.store();
+        let forked = Forked {
+            line,
+            directory: store.directory().to_path_buf(),
+            header: header_of(order, point, store.id()),
+            order: order_of(order),
+        };
+        forked.attend(|sealed| self.dream_on(sealed))
+    }
+
+    /// In the sealed copy of that: all of the dreamer's life.
+    fn dream_on(&mut self, sealed: Sealed) -> i32 {
+        self.become_dreamer();
+        let Sealed { conversation, journal } = sealed;
+        let dreaming = Dreaming { resident: self, journal };
+        match keeper::dream(conversation, dreaming, |code| system::clone::leave(code)) {
+            Ok(()) => 0,
+            Err(_) => 1,
+        }
+    }
+
+    /// Gives up what belongs to threads and dreams that this copy has not.
+    fn become_dreamer(&mut self) {
+        self.is_dream = true;
+        std::mem::forget(std::mem::take(&mut self.dreams));
+        // Its thread is not here, and whoever dropped it would wait for that.
+        std::mem::forget(self.turn_alarm.take());
+        self.unsettled = None;
+        // Somebody may have held the lock of the old one.
+        let watch = Arc::new(Glance::of(&self.image, waking_facts(&[], None, self.is_asleep)));
+        std::mem::forget(std::mem::replace(&mut self.watch, watch));
+    }
+
+    pub(super) fn dream_is_over(&mut self, name: &str) {
+        let Some(attended) = self.dreams.0.remove(name) else { return };
+        // It closed its line as the last thing that it did.
+        if let Some(pid) = Pid::from_raw(attended.attendant) {
+            let _ = waitpid(Some(pid), WaitOptions::empty());
+        }
+    }
+}
+
+fn name_of(point: &ForkPoint) -> String {
+    dream::DreamId(point.actor).to_string()
+}
+
+fn header_of(order: &DreamOrder, point: &ForkPoint, store: [u8; 16]) -> Header {
+    let created_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
+    let mut bounds = Bounds::default();
+    bounds.journal_bytes = order.journal_bytes.unwrap_or(bounds.journal_bytes);
+    Header {
+        store,
+        fork_commit: point.commit,
+        forked: point.time,
+        actor: point.actor,
+        parent: None,
+        mandate: order.mandate.clone(),
+        agent: order.agent.clone(),
+        policy: Policy::ForkWins,
+        limits: Limits {
+            time_ms: order.time_ms,
+            cpu_ms: order.cpu_ms,
+            memory_bytes: order.memory_bytes,
+            ..Limits::default()
+        },
+        bounds,
+        created_ms,
+        is_kept: order.is_kept,
+    }
+}
+
+/// The walls of a dream: those of any run, without a program.
+fn order_of(order: &DreamOrder) -> Order {
+    let time = order.time_ms.map_or(TIME, Duration::from_millis);
+    let limits = sandbox::Limits {
+        time: Some(time),
+        cpu: Some(order.cpu_ms.map_or(time, Duration::from_millis)),
+        memory_bytes: Some(order.memory_bytes.unwrap_or(MEMORY_BYTES)),
+        processes: Some(PROCESSES),
+        disk_bytes: Some(DISK_BYTES),
+        ..sandbox::Limits::default()
+    };
+    let grants = order.grants.iter().map(|grant| Grant {
+        host: PathBuf::from(&grant.host),
+        inside: PathBuf::from(&grant.inside),
+        access: if grant.is_layered { Access::Layered } else { Access::Read },
+    });
+    Order { view: View { grants: grants.collect(), files: Vec::new() }, limits, ..Order::default() }
+}
+
+/// A resident behind walls: it is asked as the live one is, and tells its journal before it answers.
+struct Dreaming<'r> {
+    resident: &'r mut Resident,
+    journal: dream::Journaling,
+}
+
+impl Dreaming<'_> {
+    fn tell_journal(&mut self) -> Result<(), Failure> {
+        for payload in self.resident.image.store().take_journal() {
+            self.journal.tell(&payload).map_err(|error| Failure::new(FailureKind::Storage, error.to_string()))?;
+        }
+        Ok(())
+    }
+}
+
+impl Living for Dreaming<'_> {
+    fn begin(&mut self, request: &Request) -> Begun {
+        match &request.command {
+            Command::Wake => return Begun::Last(None),
+            // Those are about files that are not here.
+            Command::Info | Command::Check | Command::Backup(_) => {
+                let refused = Answer::failed(FailureKind::Refused, "a dream has no files; ask the live image");
+                return Begun::Done { answer: refused, wait: None };
+            }
+            _ => {}
+        }
+        let begun = self.resident.begin(request);
+        match self.tell_journal() {
+            Ok(()) => begun,
+            // What is not written down did not happen, and cannot be taken back here.
+            Err(failure) => Begun::Last(Some(Answer::new(Outcome::Failure(failure)))),
+        }
+    }
+
+    fn turn(&mut self) -> Option<Duration> {
+        let next = self.resident.turn();
+        if self.tell_journal().is_err() {
+            system::clone::leave(1);
+        }
+        next
+    }
+
+    fn watch(&self) -> Arc<dyn Watch> {
+        self.resident.watch()
+    }
+
+    fn close(self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+// ---- what is kept of dreams
+
+impl Resident {
+    fn kept(&self) -> Result<Dreams, String> {
+        let store = self.image.store();
+        Dreams::open(store.directory(), store.id()).map_err(|error| error.to_string())
+    }
+
+    pub(super) fn list_dreams(&self) -> Result<String, String> {
+        let listed = self.kept()?.list().map_err(|error| error.to_string())?;
+        listed.problems.iter().for_each(|problem| report::say(&format!("warning: {problem}")));
+        let dreams: Vec<Value> = listed.dreams.iter().map(|dream| summary(&dream.header, dream.end.as_ref())).collect();
+        Ok(json!(dreams).to_string())
+    }
+
+    pub(super) fn show_dream(&self, name: &str) -> Result<String, String> {
+        let id = name.parse().map_err(|error: dream::DreamError| error.to_string())?;
+        let KeptDream { header, journal, end, .. } = self.kept()?.read(id).map_err(|error| error.to_string())?;
+        let mut page = summary(&header, end.as_ref());
+        let lines: Vec<_> = journal.entries().iter().flat_map(|entry| entry.changes()).map(chronicle::told).collect();
+        page["changes"] = json!(lines);
+        Ok(page.to_string())
+    }
+
+    pub(super) fn discard_dream(&self, name: &str) -> Result<String, String> {
+        let id = name.parse().map_err(|error: dream::DreamError| error.to_string())?;
+        self.kept()?.remove(id).map(|()| "true".to_string()).map_err(|error| error.to_string())
+    }
+}
+
+fn summary(header: &Header, end: Option<&End>) -> Value {
+    json!({
+        "dream": header.id().to_string(),
+        "status": end.map_or("running", |end| end.status.name()),
+        "reason": end.map_or("", |end| end.reason.as_str()),
+        "mandate": header.mandate,
+        "agent": header.agent,
+        "commit": header.fork_commit,
+        "created_ms": header.created_ms,
+        "ended_ms": end.map(|end| end.ended_ms),
+        "is_kept": header.is_kept || end.is_some_and(|end| end.is_kept),
+        "usage": end.map(|end| json!(end.usage)),
+    })
+}
