@@ -1,9 +1,12 @@
 //! How much a journal may be. Whoever reads one chooses; the dreamer keeps to the same, and is told before it breaks them.
 
+use serde::{Deserialize, Serialize};
+
 /// What a decoder keeps meanwhile is at most one frame, and what it makes of one: a value takes at least a byte in the frame
 /// and 24 in memory, twice that while a list of them grows. So the most is about 64 times `frame_bytes`; a [`super::Journal`]
 /// is at most 24 times `journal_bytes`, and 128 bytes for each change.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Bounds {
     /// Of one commit's payload.
     pub frame_bytes: usize,

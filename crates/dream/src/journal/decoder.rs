@@ -1,17 +1,15 @@
 //! Bytes to entries, as they come. Holds at most one frame that is not whole yet.
 
-use super::check::Check;
 use super::frame::{Frame, HEADER_BYTES, Kind};
+use super::intake::Intake;
 use super::{Bounds, Entry, ForkPoint, Journal, JournalError};
-use object::change::{Change, Time};
-use store::Payload;
+use object::change::Time;
 
 /// Reads one stream from its beginning, in pieces of any size. The pieces do not matter: the same bytes give the same entries,
 /// and the same error at the same place.
 pub struct Decoder {
     seed: u64,
-    bounds: Bounds,
-    check: Check,
+    intake: Intake,
     /// Of the frame that is under way.
     partial: Vec<u8>,
     /// Where that begins.
@@ -25,8 +23,7 @@ impl Decoder {
     pub fn new(fork: ForkPoint, bounds: Bounds) -> Decoder {
         Decoder {
             seed: fork.seed(),
-            bounds,
-            check: Check::new(fork),
+            intake: Intake::new(fork, bounds),
             partial: Vec::new(),
             position: 0,
             earlier_bytes: 0,
@@ -38,7 +35,7 @@ impl Decoder {
     /// `bytes` is how long that is.
     pub fn after(journal: &Journal, bytes: u64, bounds: Bounds) -> Decoder {
         let mut decoder = Decoder::new(journal.fork(), bounds);
-        journal.entries().iter().for_each(|entry| decoder.check.note(entry));
+        journal.entries().iter().for_each(|entry| decoder.intake.note(entry));
         Decoder { earlier_bytes: bytes, ..decoder }
     }
 
@@ -63,7 +60,7 @@ impl Decoder {
 
     /// The number of the dream's last change.
     pub fn last_seq(&self) -> u64 {
-        self.check.last_seq()
+        self.intake.last_seq()
     }
 
     fn run(&mut self, mut chunk: &[u8], receipt: Time, take: &mut dyn FnMut(Entry)) -> Result<(), JournalError> {
@@ -78,8 +75,7 @@ impl Decoder {
             }
             let bytes = std::mem::take(&mut self.partial);
             let payload = frame.checked(self.seed, &bytes)?;
-            let mut entry = self.entry(payload)?;
-            self.check.entry(&mut entry, receipt, &self.bounds, self.position)?;
+            let entry = self.intake.entry(payload, self.position, receipt)?;
             self.position += bytes.len() as u64;
             self.reuse(bytes);
             take(entry);
@@ -106,7 +102,7 @@ impl Decoder {
 
     /// Asked before anything of the payload is taken in.
     fn bounded(&self, frame: Frame) -> Result<Frame, JournalError> {
-        let (bounds, position) = (&self.bounds, self.position);
+        let (bounds, position) = (&self.intake.bounds, self.position);
         if frame.kind != Kind::Commit {
             return Err(JournalError::Kind { position, kind: frame.kind as u8 });
         }
@@ -118,39 +114,5 @@ impl Decoder {
             return Err(JournalError::JournalBytes { most: bounds.journal_bytes });
         }
         Ok(frame)
-    }
-
-    fn entry(&self, payload: &[u8]) -> Result<Entry, JournalError> {
-        let position = self.position;
-        let Payload { time, author, cause, batch } = Payload::read(payload).ok_or(JournalError::Short { position })?;
-        let (author, cause) = (self.text("author", author)?, self.text("cause", cause)?);
-        Ok(Entry { time, author, cause, changes: self.changes(batch)? })
-    }
-
-    fn text(&self, what: &'static str, text: &[u8]) -> Result<String, JournalError> {
-        let (position, bytes, most) = (self.position, text.len(), self.bounds.text_bytes);
-        if bytes > most {
-            return Err(JournalError::TextBytes { what, position, bytes, most });
-        }
-        std::str::from_utf8(text).map(String::from).map_err(|_| JournalError::NoText { what, position })
-    }
-
-    fn changes(&self, batch: &[u8]) -> Result<Vec<Change>, JournalError> {
-        let position = self.position;
-        let unreadable = |source| JournalError::Changes { position, source };
-        let mut changes = Vec::new();
-        if batch.is_empty() {
-            return Ok(changes);
-        }
-        for change in object::change::Decoder::new(batch).map_err(unreadable)? {
-            if changes.len() == self.bounds.frame_changes {
-                return Err(JournalError::FrameChanges { position, most: self.bounds.frame_changes });
-            }
-            if self.check.last_seq() + changes.len() as u64 == self.bounds.journal_changes {
-                return Err(JournalError::JournalChanges { most: self.bounds.journal_changes });
-            }
-            changes.push(change.map_err(unreadable)?);
-        }
-        Ok(changes)
     }
 }

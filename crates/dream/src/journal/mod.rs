@@ -2,7 +2,7 @@
 //!
 //! - `frame`: the bytes around each commit; `writer`: from a commit to bytes, in the dreamer
 //! - `raw`, `decoder`: from bytes to entries, whatever the bytes and however they are cut into pieces; `bounds`: how much of it
-//! - `check`: what can be known of an entry without the image; `entry`, `decoded`: what is left to read
+//! - `intake`: one commit; `check`: what can be known of an entry without the image; `entry`, `decoded`: what is left to read
 //! - `call`: calls to the world outside, with their answers
 //!
 //! **Hostile.** Bytes come from a process that may run anything. They are entries that keep to every rule here, or an error that
@@ -18,6 +18,7 @@ mod decoder;
 mod entry;
 mod error;
 mod frame;
+mod intake;
 mod raw;
 mod writer;
 
@@ -31,6 +32,7 @@ pub use raw::RawJournal;
 pub use writer::Writer;
 
 pub(crate) use frame::{Frame, HEADER_BYTES, Kind, write as write_frame};
+pub(crate) use intake::Intake;
 pub(crate) use writer::encode as encode_entry;
 
 use object::change::{ActorId, Time};

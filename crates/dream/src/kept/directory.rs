@@ -1,0 +1,317 @@
+//! All kept dreams of one image: the directory `dreams` beside its files. Reached through one descriptor, and no link is
+//! followed, neither to it nor in it.
+
+use super::layout::MAGIC;
+use super::scan::Scan;
+use super::{DreamId, End, FileChange, Header, Recording, Retention, Status, layout};
+use crate::error::DreamError;
+use crate::journal::{Intake, Journal, Kind};
+use object::change::Time;
+use rustix::fs::{AtFlags, Dir, FlockOperation, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+const DIRECTORY: &str = "dreams";
+
+pub struct Dreams {
+    directory: OwnedFd,
+    /// For words only.
+    path: PathBuf,
+    store: [u8; 16],
+}
+
+/// A dream, without what it did.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Summary {
+    pub header: Header,
+    /// None while it runs, and after a crash until [`Dreams::recover`] was called.
+    pub end: Option<End>,
+    pub file_bytes: u64,
+}
+
+/// What is in the directory.
+#[derive(Debug, Default)]
+pub struct Listed {
+    /// The oldest first.
+    pub dreams: Vec<Summary>,
+    /// Of files that are there and cannot be read as dreams.
+    pub problems: Vec<DreamError>,
+}
+
+/// All of a dream but the files that it changed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct KeptDream {
+    pub header: Header,
+    pub journal: Journal,
+    /// Bytes of the journal's frames.
+    pub journal_bytes: u64,
+    pub changed_files: usize,
+    pub end: Option<End>,
+}
+
+impl Dreams {
+    /// The dreams of the image in this directory, whose store has this id.
+    pub fn open(image: &Path, store: [u8; 16]) -> Result<Dreams, DreamError> {
+        let path = image.join(DIRECTORY);
+        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::RDONLY;
+        match rustix::fs::mkdir(&path, Mode::RWXU) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(error) => return Err(DreamError::file("make", &path)(error)),
+        }
+        let directory = rustix::fs::open(&path, flags, Mode::empty()).map_err(|error| match error {
+            Errno::LOOP | Errno::NOTDIR => DreamError::Foreign { path: path.clone(), why: "it must be a directory" },
+            error => DreamError::file("open", &path)(error),
+        })?;
+        Ok(Dreams { directory, path, store })
+    }
+
+    /// Begins the file of a dream. When this returns its header is on the disk.
+    pub fn begin(&self, header: &Header) -> Result<Recording, DreamError> {
+        let id = header.id();
+        let (name, path) = (id.to_string(), self.path(id));
+        let unnamed = format!(".{name}.new");
+        let failed = |action| DreamError::file::<Errno>(action, &path);
+        match rustix::fs::unlinkat(&self.directory, &unnamed, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(error) => return Err(failed("replace")(error)),
+        }
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(&self.directory, &unnamed, flags, Mode::RUSR | Mode::WUSR);
+        let file = File::from(file.map_err(failed("make"))?);
+        lock(&file, id, &path)?;
+        let recording = Recording::begin(file, &path, header)?;
+        match self.give_name(&unnamed, &name) {
+            Ok(()) => {}
+            Err(Errno::EXIST) => return Err(DreamError::Exists(path)),
+            Err(error) => return Err(failed("name")(error)),
+        }
+        self.flush()?;
+        Ok(recording)
+    }
+
+    /// In the place of nothing.
+    fn give_name(&self, from: &str, to: &str) -> Result<(), Errno> {
+        let directory = &self.directory;
+        match rustix::fs::renameat_with(directory, from, directory, to, RenameFlags::NOREPLACE) {
+            // Not every file system can; nobody else makes names here.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+                match rustix::fs::statat(directory, to, AtFlags::SYMLINK_NOFOLLOW) {
+                    Err(Errno::NOENT) => rustix::fs::renameat(directory, from, directory, to),
+                    Err(error) => Err(error),
+                    Ok(_) => Err(Errno::EXIST),
+                }
+            }
+            renamed => renamed,
+        }
+    }
+
+    /// All of a dream. A torn tail is left out.
+    pub fn read(&self, id: DreamId) -> Result<KeptDream, DreamError> {
+        let (file, path) = self.open_file(id, OFlags::RDONLY)?;
+        self.read_all(&self.scan(&file, &path, id)?, &path).map(|(dream, _)| dream)
+    }
+
+    /// Shows each file that a dream changed, in the order in which they were written down.
+    pub fn files(&self, id: DreamId, show: &mut dyn FnMut(FileChange)) -> Result<(), DreamError> {
+        let (file, path) = self.open_file(id, OFlags::RDONLY)?;
+        let scan = self.scan(&file, &path, id)?;
+        scan.walk(&mut |kind, position, payload| {
+            if kind == Kind::File {
+                let damaged = |what| DreamError::Damaged { path: path.clone(), at: scan.start + position, what };
+                show(layout::decode_file(payload).map_err(damaged)?);
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    /// Header and end of every dream; what is between them is not read.
+    pub fn list(&self) -> Result<Listed, DreamError> {
+        let mut listed = Listed::default();
+        for name in self.names()? {
+            match name.parse().and_then(|id| self.summary(id)) {
+                Ok(summary) => listed.dreams.push(summary),
+                // A dream that was begun just now, or was not when the system went down.
+                Err(DreamError::NoName(name)) if name.starts_with(".d") && name.ends_with(".new") => {}
+                Err(DreamError::NoName(name)) => {
+                    let path = self.path.join(name);
+                    listed.problems.push(DreamError::Foreign { path, why: "dreams have names such as d7" });
+                }
+                // Removed since the names were read.
+                Err(DreamError::Missing(_)) => {}
+                Err(problem) => listed.problems.push(problem),
+            }
+        }
+        listed.dreams.sort_by_key(|dream| dream.header.id());
+        Ok(listed)
+    }
+
+    fn summary(&self, id: DreamId) -> Result<Summary, DreamError> {
+        let (file, path) = self.open_file(id, OFlags::RDONLY)?;
+        let scan = self.scan(&file, &path, id)?;
+        let file_bytes = file.metadata().map_err(DreamError::file("read", &path))?.len();
+        Ok(Summary { end: scan.end().cloned(), header: scan.header, file_bytes })
+    }
+
+    /// Goes on with a dream, whether it ended or was left by a crash: what is torn is cut off.
+    pub fn resume(&self, id: DreamId) -> Result<(Recording, KeptDream), DreamError> {
+        let (file, path) = self.open_file(id, OFlags::RDWR)?;
+        lock(&file, id, &path)?;
+        let (dream, start, length) = {
+            let scan = self.scan(&file, &path, id)?;
+            let (dream, length) = self.read_all(&scan, &path)?;
+            (dream, scan.start, length)
+        };
+        file.set_len(length).map_err(DreamError::file("cut", &path))?;
+        let mut recording = Recording::at(file, &path, &dream.header, start, length);
+        if dream.end.as_ref().is_some_and(|end| end.is_kept) {
+            recording.keep();
+        }
+        Ok((recording, dream))
+    }
+
+    /// Whether a dream that is over shall stay until somebody discards it.
+    pub fn set_kept(&self, id: DreamId, is_kept: bool) -> Result<(), DreamError> {
+        let (mut recording, dream) = self.resume(id)?;
+        let Some(end) = dream.end else { return Err(DreamError::Running(id.to_string())) };
+        if end.is_kept == is_kept { Ok(()) } else { recording.write_end(&End { is_kept, ..end }) }
+    }
+
+    /// Removes a dream, also one that is damaged.
+    pub fn remove(&self, id: DreamId) -> Result<(), DreamError> {
+        let (file, path) = self.open_file(id, OFlags::RDWR)?;
+        lock(&file, id, &path)?;
+        let mut magic = [0; MAGIC.len()];
+        if file.read_exact_at(&mut magic, 0).is_err() || magic != *MAGIC {
+            return Err(DreamError::Foreign { path, why: "it begins with something else" });
+        }
+        let removed = rustix::fs::unlinkat(&self.directory, id.to_string(), AtFlags::empty());
+        removed.map_err(DreamError::file("remove", &path))?;
+        self.flush()
+    }
+
+    /// Removes what retention does not keep, and says what that was.
+    pub fn expire(&self, retention: &Retention, now_ms: u64) -> Result<Vec<DreamId>, DreamError> {
+        let expired = retention.expired(&self.list()?.dreams, now_ms);
+        let mut removed = Vec::new();
+        for id in expired {
+            match self.remove(id) {
+                Ok(()) => removed.push(id),
+                // Somebody goes on with it, or was faster.
+                Err(DreamError::Running(_) | DreamError::Missing(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(removed)
+    }
+
+    /// After a start: dreams that nobody runs any more get their end, and what was begun without a name is removed.
+    pub fn recover(&self, now_ms: u64) -> Result<Vec<DreamId>, DreamError> {
+        for name in self.names()?.iter().filter(|name| name.starts_with(".d") && name.ends_with(".new")) {
+            let removed = rustix::fs::unlinkat(&self.directory, name, AtFlags::empty());
+            removed.map_err(DreamError::file("remove", &self.path.join(name)))?;
+        }
+        let mut lost = Vec::new();
+        for dream in self.list()?.dreams.into_iter().filter(|dream| dream.end.is_none()) {
+            let id = dream.header.id();
+            match self.resume(id) {
+                Ok((recording, _)) => {
+                    let reason = "telos ended while it ran".into();
+                    let is_kept = dream.header.is_kept;
+                    let usage = Default::default();
+                    recording.end(&End { status: Status::Killed, reason, ended_ms: now_ms, usage, is_kept })?;
+                    lost.push(id);
+                }
+                // Whoever reads it is told; the others are not kept from getting their end.
+                Err(DreamError::Running(_) | DreamError::Damaged { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(lost)
+    }
+
+    fn read_all(&self, scan: &Scan<'_>, path: &Path) -> Result<(KeptDream, u64), DreamError> {
+        let mut intake = Intake::new(scan.header.fork(), scan.header.bounds);
+        let mut journal = Journal::new(scan.header.fork());
+        let (mut journal_bytes, mut changed_files) = (0, 0);
+        let end = scan.walk(&mut |kind, position, payload| {
+            match kind {
+                Kind::Commit => {
+                    // The times were set right when they came.
+                    let entry = intake.entry(payload, position, Time::MAX).map_err(|error| DreamError::Damaged {
+                        path: path.into(),
+                        at: scan.start + position,
+                        what: error.to_string(),
+                    })?;
+                    journal_bytes += (crate::journal::HEADER_BYTES + payload.len()) as u64;
+                    journal.push(entry);
+                }
+                Kind::File => changed_files += 1,
+                Kind::Header | Kind::End => {}
+            }
+            Ok(())
+        })?;
+        journal.note_cut(scan.bytes().saturating_sub(end) as usize);
+        let header = scan.header.clone();
+        Ok((KeptDream { header, journal, journal_bytes, changed_files, end: scan.end().cloned() }, end))
+    }
+
+    /// A regular file, and not through a link.
+    fn open_file(&self, id: DreamId, access: OFlags) -> Result<(File, PathBuf), DreamError> {
+        let path = self.path(id);
+        // A pipe must not be waited for.
+        let flags = access | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        let foreign = |why| DreamError::Foreign { path: path.clone(), why };
+        let file = match rustix::fs::openat(&self.directory, id.to_string(), flags, Mode::empty()) {
+            Ok(file) => File::from(file),
+            Err(Errno::NOENT) => return Err(DreamError::Missing(id.to_string())),
+            Err(Errno::LOOP) => return Err(foreign("it is a link")),
+            Err(Errno::ISDIR | Errno::NXIO) => return Err(foreign("it is no file")),
+            Err(error) => return Err(DreamError::file("open", &path)(error)),
+        };
+        let is_file = file.metadata().map_err(DreamError::file("read", &path))?.is_file();
+        if is_file { Ok((file, path)) } else { Err(foreign("it is no file")) }
+    }
+
+    fn scan<'f>(&self, file: &'f File, path: &'f Path, id: DreamId) -> Result<Scan<'f>, DreamError> {
+        let scan = Scan::open(file, path)?;
+        if scan.header.store != self.store {
+            return Err(DreamError::OtherImage(path.into()));
+        }
+        match scan.header.id() == id {
+            true => Ok(scan),
+            false => Err(DreamError::Foreign { path: path.into(), why: "it is a dream of another name" }),
+        }
+    }
+
+    fn names(&self) -> Result<Vec<String>, DreamError> {
+        let entries = Dir::read_from(&self.directory).map_err(DreamError::file("list", &self.path))?;
+        let mut names = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(DreamError::file("list", &self.path))?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name != "." && name != ".." {
+                names.push(name);
+            }
+        }
+        Ok(names)
+    }
+
+    fn flush(&self) -> Result<(), DreamError> {
+        rustix::fs::fsync(&self.directory).map_err(DreamError::file("flush", &self.path))
+    }
+
+    fn path(&self, id: DreamId) -> PathBuf {
+        self.path.join(id.to_string())
+    }
+}
+
+fn lock(file: &File, id: DreamId, path: &Path) -> Result<(), DreamError> {
+    match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
+        Err(Errno::WOULDBLOCK) => Err(DreamError::Running(id.to_string())),
+        locked => locked.map_err(DreamError::file("lock", path)),
+    }
+}
