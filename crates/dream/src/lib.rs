@@ -2,10 +2,12 @@
 //!
 //! - `journal`: a dream's changes as a stream of bytes, and the way back, which trusts none of it
 //! - `kept`: dreams as files that outlive every process
+//! - [`show`]: what a dream did, for a person and for programs
 
 mod error;
 mod journal;
 mod kept;
+pub mod show;
 
 pub use error::DreamError;
 pub use journal::{Answered, Bounds, Call, Decoder, Entry, ForkPoint, Journal, JournalError, RawJournal, Writer};
