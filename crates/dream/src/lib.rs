@@ -3,11 +3,13 @@
 //! - `journal`: a dream's changes as a stream of bytes, and the way back, which trusts none of it
 //! - `attendant`: the process beside a dreamer
 //! - `kept`: dreams as files that outlive every process
+//! - [`show`]: what a dream did, for a person and for programs
 
 mod attendant;
 mod error;
 mod journal;
 mod kept;
+pub mod show;
 
 pub use attendant::{Forked, Sealed};
 pub use error::DreamError;

@@ -91,11 +91,6 @@ fn change_line(change: &Change, before: Option<&Datum>) -> ChangeLine {
     ChangeLine { verb: verb.into(), object: change.object.to_string(), place, before: before.and_then(shown), after }
 }
 
-/// One change without what was before it.
-pub fn told(change: &Change) -> ChangeLine {
-    change_line(change, None)
-}
-
 fn field_text(field: &Field) -> Option<String> {
     match field {
         Field::Slot(name) => Some(name.to_string()),

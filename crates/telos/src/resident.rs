@@ -3,6 +3,7 @@
 
 mod dreams;
 mod glance;
+mod names;
 
 use crate::alarm::Alarm;
 use crate::answer::{failure_of, render};

@@ -54,7 +54,7 @@ impl<'j> Call<'j> {
     }
 
     /// None if the payload has another form.
-    pub(super) fn read(change: &Change, name: &'j Text, payload: &'j Datum) -> Option<Call<'j>> {
+    pub(crate) fn read(change: &Change, name: &'j Text, payload: &'j Datum) -> Option<Call<'j>> {
         let Datum::Record(fields) = payload else { return None };
         let [arguments @ .., Datum::Text(way), answer] = &**fields else { return None };
         let answered = Answered::of(way.as_bytes())?;

@@ -1,6 +1,6 @@
 //! A dream's journal: what the dreamer says it did, on its way out and into hands that trust none of it.
 //!
-//! - `frame`: the bytes around each commit; `writer`: from a commit to bytes, in the dreamer
+//! - `frame`: the bytes around each commit; `writer`, `journaling`: from a commit to bytes, in the dreamer
 //! - `raw`, `decoder`: from bytes to entries, whatever the bytes and however they are cut into pieces; `bounds`: how much of it
 //! - `intake`: one commit; `check`: what can be known of an entry without the image; `entry`, `decoded`: what is left to read
 //! - `call`: calls to the world outside, with their answers

@@ -2,7 +2,8 @@
 
 use super::Resident;
 use super::glance::{Glance, waking_facts};
-use crate::{chronicle, report};
+use super::names::LiveNames;
+use crate::report;
 use dream::{Bounds, Dreams, End, Forked, Header, KeptDream, Limits, Sealed};
 use keeper::protocol::{Answer, Command, DreamBegun, DreamOrder, Failure, FailureKind, Outcome, Request, Shown};
 use keeper::{Begun, Living, Watch};
@@ -240,8 +241,11 @@ impl Resident {
         let id = name.parse().map_err(|error: dream::DreamError| error.to_string())?;
         let KeptDream { header, journal, end, .. } = self.kept()?.read(id).map_err(|error| error.to_string())?;
         let mut page = summary(&header, end.as_ref());
-        let lines: Vec<_> = journal.entries().iter().flat_map(|entry| entry.changes()).map(chronicle::told).collect();
-        page["changes"] = json!(lines);
+        let names = LiveNames::of(&self.image);
+        let mut changes = Vec::new();
+        dream::show::to_json(&journal, &names, &mut |change| changes.push(change));
+        page["changes"] = json!(changes);
+        page["text"] = json!(dream::show::diff(&journal, &names).to_string());
         Ok(page.to_string())
     }
 

@@ -1,0 +1,63 @@
+//! What objects of an image are called, and what they hold, for whoever shows what a dream did to them.
+
+use dream::show::Names;
+use image::Image;
+use object::change::{Datum, Field, Line, ObjectId, Run};
+use std::collections::{BTreeMap, VecDeque};
+use store::Store;
+
+/// So many objects are looked at for names; those nearest to the Lobby come first.
+const LOOKED_AT_MAX: usize = 2_000;
+/// How far from the Lobby.
+const DEPTH_MAX: usize = 2;
+
+/// The image as it is now. What live did since the dream was forked shows as what was before it.
+pub struct LiveNames<'s> {
+    store: &'s Store,
+    names: BTreeMap<ObjectId, String>,
+}
+
+impl<'s> LiveNames<'s> {
+    pub fn of(image: &'s Image) -> LiveNames<'s> {
+        let store = image.store();
+        let mut names = BTreeMap::new();
+        let core = image.id_of(image.vm().core());
+        let roots = [(image.id_of(image.vm().lobby()), "Lobby"), (core, "")];
+        let mut queue: VecDeque<(ObjectId, String, usize)> =
+            roots.into_iter().filter_map(|(id, name)| Some((id?, name.to_string(), 0))).collect();
+        let mut looked_at = 0;
+        while let Some((object, name, depth)) = queue.pop_front() {
+            if names.contains_key(&object) {
+                continue;
+            }
+            let prefix = if depth == 0 { String::new() } else { format!("{name} ") };
+            names.insert(object, if name.is_empty() { "Core".into() } else { name });
+            looked_at += 1;
+            if depth == DEPTH_MAX || looked_at > LOOKED_AT_MAX {
+                continue;
+            }
+            let Ok(Some(creation)) = store.read(object) else { continue };
+            queue.extend(creation.slots.iter().filter_map(|(slot, value)| match value {
+                Datum::Object(id) => Some((*id, format!("{prefix}{slot}"), depth + 1)),
+                _ => None,
+            }));
+        }
+        LiveNames { store, names }
+    }
+}
+
+impl Names for LiveNames<'_> {
+    fn name(&self, object: ObjectId) -> Option<String> {
+        self.names.get(&object).cloned()
+    }
+
+    fn before(&self, object: ObjectId, field: &Field) -> Option<Datum> {
+        Some(self.store.read(object).ok()??.field(field))
+    }
+
+    fn run_before(&self, object: ObjectId, line: Line) -> Option<Run> {
+        let creation = self.store.read(object).ok()??;
+        let draft = object::change::Draft::from(creation);
+        Some(draft.elements(line, 0, draft.len(line)))
+    }
+}
