@@ -1,0 +1,169 @@
+//! Dreams through the command line: what they see, that nothing of them reaches live, what is written down, and how they end.
+
+mod launch;
+
+use keeper::Client;
+use keeper::protocol::{Command, DreamBegun, DreamOrder, FailureKind, Outcome, Request};
+use launch::up::{Up, is_alive, signal, wait_for};
+use launch::{Ran, telos_in};
+use serde_json::Value;
+use std::path::Path;
+
+fn telos_dream(up: &Up, verb: &str, arguments: &[&str]) -> Ran {
+    let directory = up.directory.to_str().expect("temporary files have plain names");
+    let all: Vec<&str> = ["dream", verb, "--image", directory].iter().chain(arguments).copied().collect();
+    telos_in(Path::new("."), &all, "")
+}
+
+fn begun(client: &mut Client, order: DreamOrder) -> DreamBegun {
+    match client.send(&Request::new(Command::Dream(Box::new(order)))).unwrap().outcome {
+        Outcome::Value(shown) => serde_json::from_str(&shown.text).unwrap(),
+        Outcome::Failure(failure) => panic!("{}", failure.message),
+    }
+}
+
+fn within(dream: &str, source: &str) -> Request {
+    Request { dream: Some(dream.into()), ..Request::evaluate(source) }
+}
+
+fn asked(client: &mut Client, request: &Request) -> Result<String, (FailureKind, String)> {
+    match client.send(request).unwrap().outcome {
+        Outcome::Value(shown) => Ok(shown.text),
+        Outcome::Failure(failure) => Err((failure.kind, failure.message)),
+    }
+}
+
+fn page(up: &Up, dream: &str) -> Value {
+    let shown = telos_dream(up, "show", &["--json", dream]);
+    assert_eq!(shown.code, Some(0), "{}", shown.errors);
+    serde_json::from_str(&shown.output).unwrap()
+}
+
+/// Processes below the image process: attendants, and below those dreamers.
+fn below(pid: u32) -> Vec<u32> {
+    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    let children: Vec<u32> = children.split_whitespace().filter_map(|pid| pid.parse().ok()).collect();
+    children.iter().copied().chain(children.iter().flat_map(|child| below(*child))).collect()
+}
+
+const ACCOUNT: &str = "Account := Object clone do(balance := 10; tax := method(balance * 0.1)); nil";
+
+#[test]
+fn a_script_runs_in_a_dream_and_what_it_would_change_is_shown() {
+    let up = Up::start(&[]);
+    up.send(ACCOUNT);
+    let source = "Account tax = method(balance * 0.2); Account balance = 50; Account rate := 0.2; Account tax";
+    let ran = telos_dream(&up, "run", &["--mandate", "raise the tax", "-e", source]);
+    assert_eq!(ran.code, Some(0), "{}", ran.errors);
+    for line in
+        ["10", "- balance := 10", "+ balance := 50", "- tax := method(balance * 0.1)", "+ tax := method(balance * 0.2)"]
+    {
+        assert!(ran.output.lines().any(|each| each.trim() == line), "{line} in {}", ran.output);
+    }
+    assert_eq!(up.send("Account tax .. \" \" .. Account hasSlot(\"rate\")").output, "1 false\n");
+    assert_eq!(telos_dream(&up, "run", &["-e", "1 foo"]).code, Some(1), "exit codes are those of eval");
+}
+
+#[test]
+fn a_dream_is_spoken_to_and_live_goes_on_meanwhile() {
+    let up = Up::start(&[]);
+    up.send(ACCOUNT);
+    let mut client = up.client();
+    let dream = begun(&mut client, DreamOrder::default()).dream;
+    assert_eq!(asked(&mut client, &within(&dream, "Account balance = 1000")), Ok("1000".into()));
+    assert_eq!(asked(&mut client, &Request::evaluate("Account balance = 20")), Ok("20".into()));
+    assert_eq!(asked(&mut client, &within(&dream, "Account balance")), Ok("1000".into()));
+    let (kind, message) = asked(&mut client, &within("d4711", "1")).unwrap_err();
+    assert_eq!((kind, message.contains("dream list")), (FailureKind::Refused, true), "{message}");
+    // What is begun twice is two dreams, with ids of their own.
+    let other = begun(&mut client, DreamOrder::default()).dream;
+    assert_eq!(asked(&mut client, &within(&other, "Account balance")), Ok("20".into()));
+    assert_ne!(dream, other);
+    assert_eq!(telos_dream(&up, "discard", &[&dream, &other]).code, Some(0));
+    assert_eq!(telos_dream(&up, "list", &[]).output, "");
+    wait_for("nothing is left of them", || below(up.image_pid).is_empty());
+}
+
+#[test]
+fn a_dream_reaches_nothing_of_the_host() {
+    let up = Up::start(&[]);
+    let mut client = up.client();
+    let dream = begun(&mut client, DreamOrder::default()).dream;
+    let mut refused = |source: &str, word: &str| {
+        let (_, message) = asked(&mut client, &within(&dream, source)).unwrap_err();
+        assert!(message.contains(word), "{source}: {message}");
+    };
+    refused("File with(\"/etc/passwd\") openForReading", "no such file");
+    refused("System system(\"id\")", "not permitted");
+    refused("File with(\"/new\") openForUpdating", "read-only");
+    let list = asked(&mut client, &within(&dream, "Directory with(\"/\") items map(name) sort join(\" \")"));
+    assert_eq!(list, Ok(". .. dev etc proc tmp".into()));
+    assert_eq!(asked(&mut client, &within(&dream, "System getEnvironmentVariable(\"PATH\")")), Ok("nil".into()));
+}
+
+#[test]
+fn a_dream_has_its_time_and_a_request_to_it_has_its_own() {
+    let up = Up::start(&[]);
+    let mut client = up.client();
+    let dream = begun(&mut client, DreamOrder { time_ms: Some(60_000), ..DreamOrder::default() }).dream;
+    let endless = Request { timeout_ms: Some(100), ..within(&dream, "while(true, 1)") };
+    assert_eq!(asked(&mut client, &endless).unwrap_err().0, FailureKind::Timeout);
+    assert_eq!(asked(&mut client, &within(&dream, "1 + 1")), Ok("2".into()), "it goes on");
+    let short = begun(&mut client, DreamOrder { time_ms: Some(300), is_kept: true, ..DreamOrder::default() }).dream;
+    assert_eq!(asked(&mut client, &within(&short, "while(true, 1)")).unwrap_err().0, FailureKind::Lost);
+    let page = page(&up, &short);
+    assert_eq!((&page["status"], &page["reason"]), (&"killed".into(), &"it had no time left".into()));
+}
+
+#[test]
+fn what_a_dream_did_is_kept_over_a_restart() {
+    let mut up = Up::start(&[]);
+    up.send(ACCOUNT);
+    let ran = telos_dream(&up, "run", &["--keep", "--json", "-e", "Account balance = 7; list(1, 2)"]);
+    let told: Value = serde_json::from_str(&ran.output).unwrap();
+    let name = told["dream"].as_str().unwrap().to_string();
+    assert_eq!(told["answer"]["value"], serde_json::json!([1, 2]));
+    up.stop();
+    up.start_again(&[]);
+    let page = page(&up, &name);
+    assert_eq!((&page["status"], &page["commit"]), (&"ended".into(), &told["journal"]["commit"]));
+    let change = &page["changes"][0];
+    assert_eq!(
+        (&change["operation"], &change["slot_name"], &change["value"]),
+        (&"SLOT_SET".into(), &"balance".into(), &7.0.into())
+    );
+}
+
+/// Whichever of the processes of a dream ends: nothing of it is left, and the live image does not notice.
+#[test]
+fn a_dream_ends_with_any_of_its_processes() {
+    let up = Up::start(&[]);
+    up.send(ACCOUNT);
+    let mut client = up.client();
+    for victim in 0..2 {
+        let dream = begun(&mut client, DreamOrder { is_kept: true, ..DreamOrder::default() }).dream;
+        assert_eq!(asked(&mut client, &within(&dream, "Account balance = 11")), Ok("11".into()));
+        let processes = below(up.image_pid);
+        assert_eq!(processes.len(), 2, "an attendant and a dreamer");
+        signal(processes[victim], "KILL");
+        assert!(asked(&mut client, &within(&dream, "1")).is_err());
+        wait_for("both have gone", || below(up.image_pid).is_empty() && !processes.iter().any(|pid| is_alive(*pid)));
+        assert_eq!(asked(&mut client, &Request::evaluate("Account balance")), Ok("10".into()));
+        let changes = page(&up, &dream)["changes"].as_array().unwrap().len();
+        assert_eq!(changes, 1, "what was answered is written down");
+    }
+}
+
+#[test]
+fn dreams_end_with_the_keeper_and_with_the_image() {
+    for is_keeper in [true, false] {
+        let mut up = Up::start(&[]);
+        let mut client = up.client();
+        (0..3).for_each(|_| drop(begun(&mut client, DreamOrder::default())));
+        wait_for("each has two processes", || below(up.image_pid).len() == 6);
+        let processes = below(up.image_pid);
+        signal(if is_keeper { up.pid() } else { up.image_pid }, "KILL");
+        up.ended();
+        wait_for("all have gone", || !processes.iter().any(|pid| is_alive(*pid)));
+    }
+}
