@@ -1,7 +1,8 @@
 //! New processes that go on with code of ours, in namespaces of their own, and the end of them.
 //!
 //! The child of a process with several threads has one: what another thread held at that moment, such as the lock of the
-//! allocator, is held for ever. So the body of a child **must not ask for memory**: all that it needs is made before.
+//! allocator, is held for ever. So the body of a child **must not ask for memory**: all that it needs is made before. Those of
+//! `fork` and `fork_into` may, and so may all children of a process with one thread.
 
 use rustix::io::{Errno, Result};
 use std::mem::MaybeUninit;
@@ -67,6 +68,21 @@ pub fn clone_into(namespaces: u64, cgroup: Option<BorrowedFd<'_>>, body: impl Fn
     // SAFETY: the kernel has just made the descriptor, and nobody else knows it.
     let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
     Ok(Child { pid, pidfd })
+}
+
+/// Starts a copy of this process that runs `body`, and goes on at once. The copy may ask for memory, also where there are several
+/// threads here: the C library sees to its own locks. What other threads hold of ours, such as that of standard output, is
+/// held there for ever.
+pub fn fork(body: impl FnOnce() -> i32) -> Result<Child> {
+    // SAFETY: the child goes on here with a copy of all, and leaves by `_exit`.
+    let pid = unsafe { libc::fork() };
+    check(pid.into())?;
+    if pid == 0 {
+        let mut leave = Leave(PANICKED);
+        leave.0 = body();
+        drop(leave);
+    }
+    child_of(pid)
 }
 
 /// Starts a process that runs `body`, and returns when it has become a program or has ended. It shares our memory until then,
@@ -148,10 +164,13 @@ pub fn fork_into(namespaces: u64, body: impl FnOnce() -> i32) -> Result<Child> {
     let read = std::io::Read::read_exact(&mut reader, &mut bytes);
     wait(middle, true)?;
     read.map_err(|_| Errno::AGAIN)?;
-    // It is our child, and its number stays its own until we have waited for it.
-    let number = rustix::process::Pid::from_raw(check_number(i32::from_ne_bytes(bytes))?).ok_or(Errno::CHILD)?;
+    child_of(check_number(i32::from_ne_bytes(bytes))?)
+}
+
+/// A child of ours, by its number, which stays its own until we have waited for it.
+fn child_of(pid: i32) -> Result<Child> {
+    let number = rustix::process::Pid::from_raw(pid).ok_or(Errno::CHILD)?;
     let pidfd = rustix::process::pidfd_open(number, rustix::process::PidfdFlags::empty());
-    let pid = number.as_raw_nonzero().get();
     if pidfd.is_err() {
         let _ = rustix::process::kill_process(number, rustix::process::Signal::KILL);
         let _ = wait(pid, true);

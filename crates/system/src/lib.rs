@@ -1,7 +1,7 @@
 //! The one door to the kernel and to foreign code: whatever needs `unsafe`, libc or an ioctl is here, behind functions
 //! that are safe to call. Knows no objects and no formats of ours.
 //!
-//! - `arguments`: the command line, made empty in a copy of this process
+//! - `arguments`: the command line and the environment, made empty in a copy of this process
 //! - `clone`: processes in namespaces of their own; `program`: what they become; `mount`, `loopback`: what they see
 //! - `seccomp`, `calls`, `landlock`: what a process may still do when it has given up the rest; `sealing`: how it does
 //! - `notify`: calls of another process that are handed to us

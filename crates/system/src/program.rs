@@ -50,6 +50,12 @@ pub fn restore_signals() -> Result<()> {
     }
 }
 
+/// Makes writing where nobody reads an error, as Rust's library expects it, and no signal.
+pub fn ignore_broken_pipes() {
+    // SAFETY: no function of ours is called for it.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
+}
+
 /// Holds back the signal that says that a child ended, and returns a descriptor that is readable when it came.
 pub fn children_as_descriptor() -> Result<OwnedFd> {
     // SAFETY: the set is made and used on this stack; the descriptor is new, and nobody else knows it.

@@ -57,6 +57,11 @@ pub fn be_opaque() -> Call {
     control(libc::PR_SET_DUMPABLE, [0, 0])
 }
 
+/// Ends when the thread that made this process ends. Whoever changes its user afterwards takes that back.
+pub fn end_with_parent() -> Call {
+    control(libc::PR_SET_PDEATHSIG, [libc::SIGKILL as u64, 0])
+}
+
 /// Gives up the rights to files that landlock's rules do not leave.
 pub fn keep_to_rules() -> Call {
     Call { number: libc::SYS_landlock_restrict_self, arguments: vec![Rules, Number(0)] }

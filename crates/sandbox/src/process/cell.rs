@@ -61,7 +61,7 @@ impl Cell {
     pub fn make(limits: &Limits) -> Result<Cell, SandboxError> {
         let cgroup = Cgroup::make(limits).map_err(SandboxError::system("make a cgroup"))?.map(Arc::new);
         let (ids, base) = (Ids::of_run(), Base::of_host(cgroup.is_none()));
-        let order = Order { program: vec!["none".into()], ..Order::default() };
+        let order = Order::default();
         let setting = Setting { purpose: Purpose::Cell, is_counted: cgroup.is_none(), cell: None, base: base.clone() };
         let plan = Plan::new(&order, Vec::new(), setting)?;
         let (line, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)

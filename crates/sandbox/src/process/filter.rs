@@ -1,7 +1,7 @@
 //! Compiles the table of system calls to a program for the kernel: a balanced search for the call's number, since the kernel
 //! runs it for every number when it is installed and for every call that is not simply allowed.
 
-use super::syscalls::{Answer, CHECKED, Check, Checked, GROUPS, HOSTING, UNCOUNTED};
+use super::syscalls::{Answer, CHECKED, Check, Checked, GROUPS, HOSTING, UNCOUNTED, dream};
 use system::seccomp::{self, Instruction};
 
 /// Numbers from `first` on, to where the next begins, are treated alike.
@@ -25,7 +25,19 @@ impl Leaf {
 
 /// The filter. Calls in `refused` are not permitted, whatever the table says; `is_counted` where there is no cgroup.
 pub fn compile(refused: &[i64], is_counted: bool) -> Vec<Instruction> {
-    let ranges = ranges(refused, is_counted);
+    compile_with(refused, if is_counted { UNCOUNTED } else { &[] })
+}
+
+/// For a copy of ours that goes on as it is. What could not be counted it has not, cgroup or none.
+pub fn dreaming() -> Vec<Instruction> {
+    let refused: Vec<i64> =
+        dream::REFUSED.iter().flat_map(|group| group.calls.iter().chain(group.old)).copied().collect();
+    compile_with(&refused, dream::CHECKED)
+}
+
+/// `instead` stands in place of what the tables say of the same calls.
+fn compile_with(refused: &[i64], instead: &'static [Checked]) -> Vec<Instruction> {
+    let ranges = ranges(refused, instead);
     let mut filter = opening();
     filter.extend(search(&ranges));
     filter
@@ -54,7 +66,7 @@ fn opening() -> Vec<Instruction> {
 /// Other ways to call the kernel have numbers from here on: nobody who is honest uses them.
 const FOREIGN: u32 = 0x4000_0000;
 
-fn ranges(refused: &[i64], is_counted: bool) -> Vec<Range> {
+fn ranges(refused: &[i64], instead: &'static [Checked]) -> Vec<Range> {
     let mut leaves: Vec<(u32, Leaf)> = Vec::new();
     for group in GROUPS {
         let answer = match group.answer {
@@ -66,7 +78,7 @@ fn ranges(refused: &[i64], is_counted: bool) -> Vec<Range> {
         leaves.extend(calls.map(|call| (*call as u32, Leaf::Answer(answer))));
     }
     leaves.extend(CHECKED.iter().map(|checked| (checked.call as u32, Leaf::Checked(checked))));
-    for checked in UNCOUNTED.iter().filter(|_| is_counted) {
+    for checked in instead {
         leaves.retain(|(call, _)| i64::from(*call) != checked.call);
         leaves.push((checked.call as u32, Leaf::Checked(checked)));
     }

@@ -18,6 +18,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use rustix::process::{Gid, Uid};
+use rustix::thread::LinkNameSpaceType;
 use std::ffi::CStr;
 use std::io::IoSlice;
 use std::mem::MaybeUninit;
@@ -34,11 +35,13 @@ pub struct Handed<'a> {
     pub socket: BorrowedFd<'a>,
     /// What stays open, in rising order.
     pub kept: &'a [RawFd],
+    /// What of it is left to who goes on inside as it is, in rising order.
+    pub handed_on: &'a [RawFd],
     /// Standard input, output and error of the program.
     pub streams: [BorrowedFd<'a>; 3],
 }
 
-/// All of the process's life, to its exit code, which nobody looks at; that of a cell goes on.
+/// All of the process's life, to its exit code, which nobody looks at; those of a cell and of a dream go on.
 pub fn live(handed: &Handed<'_>) -> i32 {
     let mut inside = Inside {
         plan: handed.plan,
@@ -47,7 +50,7 @@ pub fn live(handed: &Handed<'_>) -> i32 {
         handed_out: [const { None }; HANDED_OUT],
         handed_out_count: 0,
     };
-    let result = inside.prepare(handed).and_then(|()| inside.run());
+    let result = inside.prepare(handed).and_then(|()| inside.run(handed));
     if let Err(failure) = result {
         inside.tell(Message::Failed(failure));
         return 1;
@@ -99,7 +102,8 @@ impl Inside<'_> {
         if self.plan.is_in_cell {
             return if self.plan.shares_view { world::furnish(self) } else { world::build(self) };
         }
-        self.wall(Step::Time, renew_clocks(&self.plan.time_offsets))?;
+        let enters = self.plan.purpose == Purpose::Dream;
+        self.wall(Step::Time, renew_clocks(&self.plan.time_offsets, enters))?;
         self.wall(Step::Loopback, system::loopback::raise())?;
         self.wall(Step::HostName, rustix::system::sethostname(HOST_NAME.as_bytes()))?;
         self.plan.wires.as_ref().map_or(Ok(()), Wires::lay)?;
@@ -111,7 +115,7 @@ impl Inside<'_> {
     }
 
     /// From here on nothing is trusted.
-    fn run(&mut self) -> Result<(), Failure> {
+    fn run(&mut self, handed: &Handed<'_>) -> Result<(), Failure> {
         if self.plan.purpose == Purpose::Cell {
             return at(Step::Fork, 0, self.tell_started());
         }
@@ -122,6 +126,9 @@ impl Inside<'_> {
             // No child has this number: it stays until the one outside has gone, or ends it.
             self.watch(&children, 0);
             return Ok(());
+        }
+        if self.plan.purpose == Purpose::Dream {
+            return at(Step::GoOn, 0, self.go_on(handed.handed_on));
         }
         if self.plan.purpose == Purpose::Probe {
             return at(Step::Fork, 0, self.tell_started());
@@ -134,6 +141,15 @@ impl Inside<'_> {
         at(Step::Fork, 0, self.tell_started())?;
         self.watch(&children, pid);
         Ok(())
+    }
+
+    /// Leaves to the code that goes on what it is to have, and nothing else. There is one thread, so it may ask for memory.
+    fn go_on(&mut self, handed_on: &[RawFd]) -> rustix::io::Result<()> {
+        system::arguments::replace_environment(&self.plan.environment)?;
+        program::ignore_broken_pipes();
+        rustix::thread::set_name(c"dream")?;
+        self.tell_started()?;
+        system::descriptor::close_all_but(handed_on)
     }
 
     /// Reaps until the program has ended, or the one outside is gone.
@@ -216,11 +232,16 @@ fn take(handed: &Handed<'_>) -> rustix::io::Result<()> {
     Ok(())
 }
 
-/// For the programs only: a process never changes its own clocks.
-fn renew_clocks(offsets: &[u8]) -> rustix::io::Result<()> {
+/// For those that are started here; who goes on itself enters them by itself.
+fn renew_clocks(offsets: &[u8], enters: bool) -> rustix::io::Result<()> {
     clone::unshare(namespace::TIME)?;
     let file = rustix::fs::open(c"/proc/self/timens_offsets", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
-    rustix::io::write(&file, offsets).map(drop)
+    rustix::io::write(&file, offsets)?;
+    if !enters {
+        return Ok(());
+    }
+    let clocks = rustix::fs::open(c"/proc/self/ns/time_for_children", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+    rustix::thread::move_into_link_name_space(clocks.as_fd(), Some(LinkNameSpaceType::Time))
 }
 
 /// What the kernel counts for each user of the host is counted for the run by itself, and ends sooner; nor are there further
@@ -265,9 +286,10 @@ fn make_ready() -> rustix::io::Result<()> {
 /// Tries each place; what is there and may not be run says more than what is not there.
 fn execute(plan: &Plan<'_>) -> Errno {
     let mut failure = Errno::NOENT;
-    for candidate in &plan.candidates {
+    let Some(found) = &plan.program else { return failure };
+    for candidate in &found.candidates {
         let path: &CStr = candidate;
-        match program::execute(path, &plan.arguments, &plan.environment) {
+        match program::execute(path, &found.arguments, &plan.environment) {
             Errno::NOENT | Errno::NOTDIR => {}
             Errno::ACCESS => failure = Errno::ACCESS,
             errno => return errno,

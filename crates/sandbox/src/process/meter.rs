@@ -37,13 +37,15 @@ pub struct Counted {
     pub peak_bytes: u64,
     /// Of processes that are gone as well, as far as they were seen.
     pub time: Duration,
+    /// What each process has in common with the one outside, of which it is a copy.
+    pub inherited_bytes: u64,
     /// Ticks of each process that was ever seen, by its number and start.
     ticks: BTreeMap<(u64, u64), u64>,
 }
 
 impl Counted {
     pub fn new(proc: OwnedFd, files: OwnedFd) -> Counted {
-        Counted { proc, files, peak_bytes: 0, time: Duration::ZERO, ticks: BTreeMap::new() }
+        Counted { proc, files, peak_bytes: 0, time: Duration::ZERO, inherited_bytes: 0, ticks: BTreeMap::new() }
     }
 
     /// Memory that its processes have for themselves, and its files.
@@ -57,7 +59,7 @@ impl Counted {
             if !name.first().is_some_and(u8::is_ascii_digit) {
                 continue;
             }
-            bytes += self.memory_of(name).unwrap_or(0);
+            bytes += self.memory_of(name).unwrap_or(0).saturating_sub(self.inherited_bytes);
             bytes += nameless.look(&self.proc, name);
             if let Some((process, ticks)) = self.ticks_of(name) {
                 self.ticks.insert(process, ticks);
@@ -81,10 +83,7 @@ impl Counted {
     }
 
     fn memory_of(&self, process: &[u8]) -> Option<u64> {
-        let text = self.text(process, b"statm")?;
-        let mut pages = text.split(' ').skip(1).map(|word| word.parse::<u64>().unwrap_or(0));
-        let (resident, shared) = (pages.next()?, pages.next()?);
-        Some(resident.saturating_sub(shared) * rustix::param::page_size() as u64)
+        private_bytes(&self.text(process, b"statm")?)
     }
 
     /// Which process it is, and its own ticks: its children may be waited for by nobody.
@@ -173,6 +172,13 @@ impl Meter {
         }
     }
 
+    /// What each of its processes has from the beginning, and did not ask for. A cgroup does not count it.
+    pub fn do_not_count(&mut self, bytes: u64) {
+        if let Meter::Counted(counted) = self {
+            counted.inherited_bytes = bytes;
+        }
+    }
+
     pub fn peak_bytes(&self) -> Option<u64> {
         match self {
             Meter::Cgroup(cgroup, before) => cgroup.peak_bytes(*before),
@@ -183,6 +189,25 @@ impl Meter {
     pub fn ran_out_of_memory(&self) -> bool {
         matches!(self, Meter::Cgroup(cgroup, before) if cgroup.ran_out_of_memory(*before))
     }
+}
+
+/// Of all its pages, as the kernel tells them of a process, those that are in memory and its own.
+fn private_bytes(pages: &str) -> Option<u64> {
+    let mut pages = pages.split(' ').skip(1).map(|word| word.parse::<u64>().unwrap_or(0));
+    let (resident, shared) = (pages.next()?, pages.next()?);
+    Some(resident.saturating_sub(shared) * rustix::param::page_size() as u64)
+}
+
+/// Memory that this process has for itself.
+pub fn own_bytes() -> u64 {
+    std::fs::read_to_string("/proc/self/statm").ok().and_then(|pages| private_bytes(&pages)).unwrap_or(0)
+}
+
+/// What this process may write to, whether it is in memory or not.
+pub fn own_data_bytes() -> u64 {
+    let pages = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let data = pages.split_whitespace().nth(5).and_then(|word| word.parse::<u64>().ok());
+    data.unwrap_or(0) * rustix::param::page_size() as u64
 }
 
 /// How many sockets there are in the network of a process.

@@ -12,6 +12,7 @@
 //! - `start`: how a run begins; `supervise`: the one outside, to the last trace of it; `change` reads what it wrote
 //! - `cell`: a process with namespaces prepared for runs to come, which `crate::warden` keeps
 //! - `zygote`: interpreters that have started already
+//! - `dream`: a copy of ourselves in place of a program
 //! - `cgroup`, `meter`: what it uses; `survey`: what this host offers
 //!
 //! Nothing is ever mounted outside: all mounts are made in the run's own mount namespace and go with it.
@@ -19,6 +20,7 @@
 mod cell;
 mod cgroup;
 mod change;
+mod dream;
 mod fence;
 mod filter;
 mod grant;
@@ -45,6 +47,7 @@ use crate::order::Order;
 use crate::wall::{Strength, Wall};
 
 pub(crate) use cell::{Cell, can_run};
+pub use dream::{get_ready, reap, sealed};
 pub(crate) use source::find as find_granted;
 pub(crate) use start::begin_in;
 pub use view::{HOME, HOST_NAME, PATH, USER};

@@ -3,6 +3,7 @@
 use super::cell;
 use super::fence::{self, Left};
 use super::filter;
+use super::meter;
 use super::network::{self, Wires};
 use super::report::Step;
 use super::seal;
@@ -19,16 +20,15 @@ use std::ffi::{CString, OsStr};
 use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use system::calls::SYS_socket;
 use system::program::Words;
-use system::sealing::Call;
+use system::sealing::{self, Call};
 use system::seccomp::Instruction;
 
 pub struct Plan<'a> {
-    /// Where the program may be, in the order in which it is looked for.
-    pub candidates: Vec<CString>,
-    pub arguments: Words,
+    /// What is to be started, if something is.
+    pub program: Option<Program>,
     pub environment: Words,
     pub directory: CString,
     pub skeleton: Arc<Skeleton>,
@@ -56,6 +56,22 @@ pub struct Plan<'a> {
     pub wires: Option<Wires>,
 }
 
+pub struct Program {
+    /// Where it may be, in the order in which it is looked for.
+    pub candidates: Vec<CString>,
+    pub arguments: Words,
+}
+
+impl Program {
+    fn of(order: &Order) -> Result<Program, SandboxError> {
+        let Some(name) = order.program.first() else {
+            return Err(SandboxError::NoProgram { program: "an empty command".into() });
+        };
+        let arguments = order.program.iter().map(|word| word_of(word)).collect::<Result<_, _>>()?;
+        Ok(Program { candidates: candidates(name, &order.environment)?, arguments: Words::new(arguments) })
+    }
+}
+
 /// What a run is made for, and where.
 pub struct Setting {
     pub purpose: Purpose,
@@ -76,14 +92,17 @@ impl Base {
     pub fn of_host(is_counted: bool) -> Base {
         Base { skeleton: Arc::new(Skeleton::of_host()), filter: filter::compile(&[], is_counted).into() }
     }
+
+    /// Made once: the copies of a process that made it have it.
+    pub fn of_dreams() -> Base {
+        static BASE: OnceLock<Base> = OnceLock::new();
+        let make = || Base { skeleton: Arc::new(Skeleton::without_programs()), filter: filter::dreaming().into() };
+        BASE.get_or_init(make).clone()
+    }
 }
 
 impl<'a> Plan<'a> {
     pub fn new(order: &'a Order, sources: Vec<Source>, setting: Setting) -> Result<Plan<'a>, SandboxError> {
-        let Some(name) = order.program.first() else {
-            return Err(SandboxError::NoProgram { program: "an empty command".into() });
-        };
-        let arguments = order.program.iter().map(|word| word_of(word)).collect::<Result<_, _>>()?;
         let added = network::environment(order);
         let environment = order.environment.iter().chain(&added).map(|(name, value)| {
             let mut word = name.clone();
@@ -92,6 +111,7 @@ impl<'a> Plan<'a> {
             word_of(&word)
         });
         let directory = match order.directory.as_os_str().is_empty() {
+            true if setting.purpose == Purpose::Dream => OsStr::new(view::SCRATCH),
             true => OsStr::new(view::HOME),
             false => order.directory.as_os_str(),
         };
@@ -104,10 +124,9 @@ impl<'a> Plan<'a> {
         let skeleton_bytes = skeleton.bytes();
         let is_host = purpose == Purpose::Hosted;
         let hosting = if is_host { filter::hosting() } else { Vec::new() };
-        let rlimits = rlimits(&order.limits, is_counted, cell.unwrap_or(0));
+        let rlimits = rlimits(&order.limits, is_counted, &Beside::of(purpose, cell));
         Ok(Plan {
-            candidates: candidates(name, &order.environment)?,
-            arguments: Words::new(arguments),
+            program: purpose.starts_program().then(|| Program::of(order)).transpose()?,
             environment: Words::new(environment.collect::<Result<_, _>>()?),
             directory: word_of(directory)?,
             fence,
@@ -116,12 +135,7 @@ impl<'a> Plan<'a> {
             grants,
             files,
             memory_options: memory_options(&order.limits, if shares_view { 0 } else { skeleton_bytes })?,
-            steps: seal::steps(
-                &rlimits,
-                cell.is_some(),
-                purpose != Purpose::Guest,
-                if is_host { &hosting } else { &filter },
-            ),
+            steps: seal::steps(&rlimits, cell.is_some(), purpose, if is_host { &hosting } else { &filter }),
             time_offsets: time_offsets(),
             allows_weaker: order.allows_weaker,
             purpose,
@@ -134,10 +148,14 @@ impl<'a> Plan<'a> {
     }
 
     /// Without a network of its own it gets no sockets at all, and no way out: that would be one into the host's.
-    pub fn do_without(&mut self, lacks: &[Lack], order: &Order) {
+    pub fn do_without(&mut self, lacks: &[Lack]) {
         if lacks.iter().any(|lack| lack.wall == Wall::NetworkNamespace) {
-            let filter = filter::compile(&[SYS_socket], self.is_counted);
-            self.steps = seal::steps(&rlimits(&order.limits, self.is_counted, 0), false, true, &filter);
+            // A dream has none in any case.
+            if self.purpose != Purpose::Dream {
+                let filter = filter::compile(&[SYS_socket], self.is_counted);
+                self.steps.retain(|(step, _)| *step != Step::Seccomp);
+                self.steps.push((Step::Seccomp, sealing::be_filtered(&filter)));
+            }
             self.wires.iter_mut().for_each(Wires::cut);
         }
     }
@@ -191,15 +209,30 @@ fn memory_options(limits: &Limits, skeleton_bytes: u64) -> Result<Vec<(CString, 
 
 /// More than the skeleton has: a run's own files are counted beyond.
 const SKELETON_FILES: u64 = 96;
-/// Processes of ours inside, which count as the run's.
-const OWN_PROCESSES: u64 = 1;
 /// What programs ask for and never touch.
 const RESERVED_BYTES: u64 = 1 << 30;
 /// What a process may lock in memory: enough for keys, too little to matter.
 const LOCKED_BYTES: u64 = 64 << 10;
 
-/// `others` are processes of the same user that are not the run's.
-fn rlimits(limits: &Limits, is_counted: bool, others: u64) -> Vec<(Resource, Rlimit)> {
+/// What is there besides what a run itself uses, and counts with it.
+struct Beside {
+    /// Of the same user.
+    processes: u64,
+    /// Memory that it begins with.
+    data_bytes: u64,
+}
+
+impl Beside {
+    fn of(purpose: Purpose, cell: Option<u64>) -> Beside {
+        match purpose {
+            // The first process is what runs, with all that we have.
+            Purpose::Dream => Beside { processes: 0, data_bytes: meter::own_data_bytes() },
+            _ => Beside { processes: 1 + cell.unwrap_or(0), data_bytes: 0 },
+        }
+    }
+}
+
+fn rlimits(limits: &Limits, is_counted: bool, beside: &Beside) -> Vec<(Resource, Rlimit)> {
     let mut rlimits = Vec::new();
     // Nobody may set more than what this process has itself.
     let mut limit = |resource, value: Option<u64>| {
@@ -213,12 +246,13 @@ fn rlimits(limits: &Limits, is_counted: bool, others: u64) -> Vec<(Resource, Rli
         limit(resource, Some(0));
     }
     limit(Resource::Memlock, Some(LOCKED_BYTES));
-    limit(Resource::Nproc, limits.processes.map(|count| count.saturating_add(OWN_PROCESSES + others)));
+    limit(Resource::Nproc, limits.processes.map(|count| count.saturating_add(beside.processes)));
     limit(Resource::Nofile, limits.open_files);
     limit(Resource::Fsize, limits.file_bytes);
     // A cgroup does this better, for all processes together.
     let data = limits.memory_bytes.filter(|_| is_counted);
-    limit(Resource::Data, data.map(|bytes| bytes.saturating_add(bytes.max(RESERVED_BYTES))));
+    let reserved = |bytes: u64| bytes.max(RESERVED_BYTES).saturating_add(beside.data_bytes);
+    limit(Resource::Data, data.map(|bytes| bytes.saturating_add(reserved(bytes))));
     // Each process; all of them together are counted outside.
     limit(Resource::Cpu, limits.cpu.map(|time| time.as_secs() + 1));
     rlimits

@@ -32,6 +32,7 @@ pub enum Step {
     Fork,
     Execute,
     Network,
+    GoOn,
 }
 
 const STEPS: &[Step] = &[
@@ -60,6 +61,7 @@ const STEPS: &[Step] = &[
     Step::Fork,
     Step::Execute,
     Step::Network,
+    Step::GoOn,
 ];
 
 impl Step {
@@ -90,6 +92,7 @@ impl Step {
             Step::Fork => "start a process inside the sandbox",
             Step::Execute => "start the program inside the sandbox",
             Step::Network => "make the way out of the sandbox's own network",
+            Step::GoOn => "go on inside the sandbox",
         }
     }
 

@@ -15,11 +15,12 @@ use system::sealing::{self, Call};
 use system::seccomp::Instruction;
 
 /// All steps, made before the process that takes them.
-/// In a cell nobody can get capabilities any more. Who becomes a program is opaque until then; who is one stays as it is.
+/// In a cell nobody can get capabilities any more. Who becomes a program is opaque until then, a dream for good; who is a
+/// program already stays as it is.
 pub fn steps(
     rlimits: &[(Resource, Rlimit)],
     is_in_cell: bool,
-    is_opaque: bool,
+    purpose: Purpose,
     filter: &[Instruction],
 ) -> Vec<(Step, Call)> {
     let mut steps: Vec<(Step, Call)> = rlimits
@@ -34,7 +35,9 @@ pub fn steps(
         (Step::Capabilities, sealing::have_no_capabilities()),
         (Step::Privileges, sealing::get_no_new_privileges()),
     ]);
-    steps.extend(is_opaque.then(|| (Step::Privileges, sealing::be_opaque())));
+    steps.extend((purpose != Purpose::Guest).then(|| (Step::Privileges, sealing::be_opaque())));
+    // Others look whether the one outside is there.
+    steps.extend((purpose == Purpose::Dream).then(|| (Step::Privileges, sealing::end_with_parent())));
     steps.extend([(Step::Landlock, sealing::keep_to_rules()), (Step::Seccomp, sealing::be_filtered(filter))]);
     steps
 }

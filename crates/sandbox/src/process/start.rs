@@ -41,27 +41,52 @@ pub enum Purpose {
     Hosted,
     /// It is that child.
     Guest,
+    /// The first process goes on with code of ours.
+    Dream,
+}
+
+impl Purpose {
+    pub fn starts_program(self) -> bool {
+        matches!(self, Purpose::Run | Purpose::Guest)
+    }
 }
 
 /// A run in new namespaces.
 pub fn begin(order: &Order, streams: Streams, purpose: Purpose) -> Result<Run, SandboxError> {
+    begin_with(order, streams, purpose, &[], &mut || 0)
+}
+
+/// The same; that of a dream goes on with `body`, and has these descriptors, in rising order.
+pub fn begin_with(
+    order: &Order,
+    streams: Streams,
+    purpose: Purpose,
+    handed_on: &[RawFd],
+    body: &mut dyn FnMut() -> i32,
+) -> Result<Run, SandboxError> {
     let begun = Begun::now(order, streams, Ids::of_run())?;
     let cgroup = Cgroup::make(&order.limits)
         .map_err(SandboxError::system("make a cgroup; what holds this process may not allow it: run it elsewhere"))?;
     let is_counted = cgroup.is_none();
-    let setting = Setting { purpose, is_counted, cell: None, base: Base::of_host(is_counted) };
+    let is_dream = purpose == Purpose::Dream;
+    let base = if is_dream { Base::of_dreams() } else { Base::of_host(is_counted) };
+    let setting = Setting { purpose, is_counted, cell: None, base };
     let mut plan = Plan::new(order, source::find(&order.view.grants, begun.ids)?, setting)?;
-    let left_open = left_open(&plan, &begun.inner);
-    let make = |namespaces: u64, plan: &Plan<'_>| {
-        let handed = Handed { plan, socket: begun.inner.as_fd(), kept: &left_open, streams: begun.given.all() };
+    let left_open = left_open(&plan, &begun.inner, handed_on);
+    let mut make = |namespaces: u64, plan: &Plan<'_>| {
+        let (socket, streams) = (begun.inner.as_fd(), begun.given.all());
+        let handed = Handed { plan, socket, kept: &left_open, handed_on, streams };
         let cgroup = cgroup.as_ref().and_then(Cgroup::to_be_made_in);
-        clone::clone_into(namespaces, cgroup, || inside::live(&handed))
+        clone::clone_into(namespaces, cgroup, || match inside::live(&handed) {
+            0 if is_dream => body(),
+            code => code,
+        })
     };
     let (child, lacks) = match make(all_namespaces(), &plan) {
         Ok(child) => (child, Vec::new()),
         Err(errno) => {
             let lacks = weaker(errno, order)?;
-            plan.do_without(&lacks, order);
+            plan.do_without(&lacks);
             let left = all_namespaces() & !namespaces_of(&lacks);
             (make(left, &plan).map_err(SandboxError::system("make namespaces for the sandbox"))?, lacks)
         }
@@ -158,7 +183,7 @@ impl Begun {
         layered.sort_by_key(|(depth, _)| *depth);
         Ok(Run {
             init,
-            socket,
+            socket: Some(socket),
             streams: kept,
             limits: order.limits.clone(),
             started,
@@ -209,13 +234,13 @@ fn weaker(errno: Errno, order: &Order) -> Result<Vec<Lack>, SandboxError> {
 }
 
 /// What the process inside does not close, in rising order.
-pub fn left_open(plan: &Plan<'_>, socket: &OwnedFd) -> Vec<RawFd> {
+pub fn left_open(plan: &Plan<'_>, socket: &OwnedFd, handed_on: &[RawFd]) -> Vec<RawFd> {
     let mounts = plan.grants.iter().filter_map(|(_, granted)| match &granted.from {
         Origin::Mount(mount) => Some(mount.as_raw_fd()),
         Origin::Path(_) => None,
     });
     let wires = plan.wires.as_ref().map(|wires| wires.inner.as_raw_fd());
-    let mut kept: Vec<RawFd> = mounts.chain(wires).chain([socket.as_raw_fd()]).collect();
+    let mut kept: Vec<RawFd> = mounts.chain(wires).chain([socket.as_raw_fd()]).chain(handed_on.iter().copied()).collect();
     kept.sort_unstable();
     kept
 }

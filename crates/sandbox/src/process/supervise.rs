@@ -27,7 +27,8 @@ use system::clone::{self, End};
 /// A run that was started. Dropping it kills all of it.
 pub struct Run {
     pub init: Init,
-    pub socket: OwnedFd,
+    /// What it says comes from here, until it says no more.
+    pub socket: Option<OwnedFd>,
     pub streams: Kept,
     pub limits: Limits,
     pub started: Instant,
@@ -84,7 +85,7 @@ impl Run {
     /// Moves streams until the first process inside has ended. `Some` if it was ended for a limit.
     fn attend(&mut self, status: &mut Option<i32>) -> Result<Option<Limit>, SandboxError> {
         let mut limit = None;
-        let mut listens = true;
+        let mut listens = self.socket.is_some();
         let mut look_at = self.meter.first(&self.limits).map(|delay| self.started + delay);
         loop {
             let now = Instant::now();
@@ -140,9 +141,7 @@ impl Run {
         let timeout =
             timeout.map(|left| Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() });
         let mut waited = vec![PollFd::new(&*self.init.pidfd, PollFlags::IN)];
-        if listens {
-            waited.push(PollFd::new(&self.socket, PollFlags::IN));
-        }
+        waited.extend(self.socket.iter().filter(|_| listens).map(|socket| PollFd::new(socket, PollFlags::IN)));
         waited.extend(self.lifeline.iter().map(|lifeline| PollFd::new(lifeline, PollFlags::IN)));
         self.streams.watch(&mut waited);
         match poll(&mut waited, timeout.as_ref()) {
@@ -155,8 +154,8 @@ impl Run {
     /// Whether a zygote has said how the run ended, or has gone.
     fn is_report_over(&self) -> bool {
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-        let mut waited = [PollFd::new(&self.socket, PollFlags::IN)];
-        !matches!(poll(&mut waited, Some(&now)), Ok(0) | Err(_))
+        let is_readable = |socket| !matches!(poll(&mut [PollFd::new(socket, PollFlags::IN)], Some(&now)), Ok(0) | Err(_));
+        self.socket.as_ref().is_some_and(is_readable)
     }
 
     /// Looks whether somebody wants it stopped.
@@ -183,8 +182,11 @@ impl Run {
         if self.meter.ran_out_of_memory() {
             return Verdict::Limited(Limit::Memory);
         }
-        // A zygote tells of the kill by which its child was stopped.
-        let is_killed = status.is_none_or(|status| self.init_socket.is_some() && status == KILLED);
+        // A zygote tells of the kill by which its child was stopped; of a dream the kernel does.
+        let is_killed = match status {
+            Some(status) => self.init_socket.is_some() && status == KILLED,
+            None => self.socket.is_some() || end.status == KILLED,
+        };
         if is_killed && self.is_stopped.load(Ordering::Acquire) {
             return Verdict::Stopped;
         }
@@ -200,7 +202,7 @@ impl Run {
     /// How the program ended, if the process inside has said so.
     fn hear(&self) -> Option<i32> {
         let mut bytes = [0u8; LENGTH];
-        let (count, _) = rustix::net::recv(&self.socket, &mut bytes, RecvFlags::DONTWAIT).ok()?;
+        let (count, _) = rustix::net::recv(self.socket.as_ref()?, &mut bytes, RecvFlags::DONTWAIT).ok()?;
         match Message::decode(bytes.get(..count)?) {
             Some(Message::Ended { status }) => Some(status),
             _ => None,

@@ -1,5 +1,5 @@
 //! Which system calls a run may make, as data: each group with its reason. What is in no group does not exist for it, so
-//! that programs fall back as on an older kernel. `filter` compiles this.
+//! that programs fall back as on an older kernel. `filter` compiles this; `dream` has what of it a dream has not.
 
 use system::calls::*;
 use system::seccomp::{NO_MEMORY, NO_SUCH_FAMILY, NOT_PERMITTED};
@@ -30,6 +30,8 @@ macro_rules! old {
         &[]
     };
 }
+
+pub mod dream;
 
 #[rustfmt::skip]
 pub const GROUPS: &[Group] = &[

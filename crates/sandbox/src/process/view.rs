@@ -124,7 +124,25 @@ pub struct Skeleton {
     pub writable: Vec<CString>,
 }
 
+/// Where whoever is given nothing else may write.
+pub const SCRATCH: &str = "/tmp";
+
 impl Skeleton {
+    /// For who starts no program, and so needs none, nor what they are configured by.
+    pub fn without_programs() -> Skeleton {
+        let is_needed = |path: &&&str| ["etc", "proc", "dev", "tmp"].contains(*path);
+        let is_told = |file: &&(&str, &str)| file.0 == "etc/hostname";
+        let is_used = |path: &&&str| ["dev/null", "dev/urandom"].contains(*path);
+        Skeleton {
+            directories: DIRECTORIES.iter().filter(is_needed).map(|path| literal(path)).collect(),
+            links: Vec::new(),
+            files: FILES.iter().filter(is_told).map(|(path, text)| (literal(path), text.as_bytes().to_vec())).collect(),
+            shown: Vec::new(),
+            devices: DEVICES.iter().filter(is_used).map(|path| shown(path, false)).collect(),
+            writable: vec![literal("tmp")],
+        }
+    }
+
     /// Looks at the host for what of it is there.
     pub fn of_host() -> Skeleton {
         let mut skeleton = Skeleton {

@@ -197,7 +197,8 @@ pub fn make_ready(socket: &OwnedFd) -> rustix::io::Result<()> {
 
 /// What only the zygote's child is told: words that end with a zero.
 fn secret(plan: &Plan<'_>) -> Vec<u8> {
-    let (arguments, environment) = (plan.arguments.as_slice(), plan.environment.as_slice());
+    let arguments = plan.program.as_ref().map_or(&[][..], |program| program.arguments.as_slice());
+    let environment = plan.environment.as_slice();
     let mut told = format!("{}\0", arguments.len()).into_bytes();
     let words = std::iter::once(&plan.directory).chain(arguments).chain(environment);
     words.for_each(|word| told.extend(word.as_bytes_with_nul()));

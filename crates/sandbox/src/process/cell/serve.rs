@@ -25,7 +25,7 @@ pub fn live(plan: &Plan<'_>, base: Base, line: &OwnedFd) -> i32 {
     let nothing = rustix::fs::open(c"/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty());
     let Ok(nothing) = nothing else { return 1 };
     let kept = [line.as_raw_fd()];
-    let handed = Handed { plan, socket: line.as_fd(), kept: &kept, streams: [nothing.as_fd(); 3] };
+    let handed = Handed { plan, socket: line.as_fd(), kept: &kept, handed_on: &[], streams: [nothing.as_fd(); 3] };
     let is_ready = inside::live(&handed) == 0;
     // It was closed with all else.
     std::mem::forget(nothing);
@@ -100,12 +100,13 @@ impl Serving<'_> {
             base: self.base.clone(),
         };
         let plan = Plan::new(order, sources, setting).map_err(|_| Errno::INVAL)?;
-        let kept = start::left_open(&plan, &socket);
+        let kept = start::left_open(&plan, &socket, &[]);
         let line = self.line;
         let handed = Handed {
             plan: &plan,
             socket: socket.as_fd(),
             kept: &kept,
+            handed_on: &[],
             streams: [input.as_fd(), output.as_fd(), error.as_fd()],
         };
         let end = clone::run_sharing(FRESH, &mut self.stack, &mut || inside::live(&handed), |child| {

@@ -2,7 +2,8 @@
 
 use super::*;
 use system::calls::{
-    SYS_clone, SYS_connect, SYS_ioctl, SYS_mount, SYS_prctl, SYS_read, SYS_seccomp, SYS_shmget, SYS_socket,
+    SYS_clone, SYS_connect, SYS_execve, SYS_execveat, SYS_ioctl, SYS_mount, SYS_prctl, SYS_read, SYS_recvmsg, SYS_seccomp,
+    SYS_shmget, SYS_socket, SYS_socketpair,
 };
 
 /// What the kernel would answer to a call.
@@ -119,4 +120,28 @@ fn without_a_cgroup_shared_segments_are_small() {
     );
     let counted = compile(&[], false);
     assert_eq!(self::ask(&counted, seccomp::NATIVE, SYS_shmget as u32, [0, 1 << 30, 0, 0, 0, 0]), seccomp::ALLOW);
+}
+
+#[test]
+fn a_dream_has_no_call_that_programs_have_not() {
+    let (program, dream) = (compile(&[], false), dreaming());
+    for number in 0..700 {
+        for first in [0, 1, 4, 17] {
+            let of = |filter| ask(filter, seccomp::NATIVE, number, [first, 0, 0, 0, 0, 0]);
+            assert!(of(&dream) == of(&program) || of(&dream) == seccomp::NOT_PERMITTED, "call {number} of {first}");
+        }
+    }
+}
+
+#[test]
+fn a_dream_starts_no_program_calls_nobody_and_ends_with_its_parent() {
+    let filter = dreaming();
+    let of = |number, first| ask(&filter, seccomp::NATIVE, number as u32, [first, 1, 0, 0, 0, 0]);
+    for call in [SYS_execve, SYS_execveat, SYS_socket, SYS_connect, SYS_shmget, SYS_seccomp] {
+        assert_eq!(of(call, 1), seccomp::NOT_PERMITTED, "call {call}");
+    }
+    const DEATH_SIGNAL: u32 = 1;
+    const DUMPABLE: u32 = 4;
+    assert_eq!((of(SYS_prctl, DEATH_SIGNAL), of(SYS_prctl, DUMPABLE)), (seccomp::NOT_PERMITTED, seccomp::NOT_PERMITTED));
+    assert_eq!((of(SYS_clone, 17), of(SYS_recvmsg, 3), of(SYS_socketpair, 1)), (seccomp::ALLOW, seccomp::ALLOW, seccomp::ALLOW));
 }

@@ -1,0 +1,90 @@
+//! A copy of this process that is sealed as any run is, and then goes on with code of ours in place of a program: the dreamer.
+//! Whoever makes it is its *attendant*: a process of one thread, itself a copy of the image process (`system::clone::fork`).
+//!
+//! What the code inside must know of itself:
+//! - It is the first process of its namespace. All in it ends with it; it ends with the attendant, or when that stops it.
+//!   Signals from inside do not reach it unless it handles them; what breaks a limit or a rule of memory ends it.
+//! - Orphans become its children: it has to `reap` now and then, and does all its waiting by that.
+//! - It may ask for memory, make threads, and fork (`system::clone::fork`): that is what dreams inside dreams are made by.
+//! - Its monotonic clock begins anew: an `Instant` from before is later than all that it will see.
+//! - It has its streams and what it was handed. Other descriptors in the memory that it has are closed, and must neither be
+//!   used nor dropped.
+
+use super::meter;
+use super::plan::Base;
+use super::seal;
+use super::start::{self, Purpose};
+use crate::backend::{Running, Streams};
+use crate::error::SandboxError;
+use crate::network::Network;
+use crate::network::sockets::Sockets;
+use crate::order::Order;
+use rustix::io::Errno;
+use rustix::process::WaitOptions;
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
+use std::os::unix::fs::MetadataExt;
+use system::clone::PANICKED;
+
+/// Makes what all dreams need, so that copies of this process have it. Nothing is wrong if nobody calls it.
+pub fn get_ready() {
+    super::cgroup::Layout::of_host();
+    Base::of_dreams();
+    seal::never_any_capability().for_each(drop);
+}
+
+/// Makes a sealed copy of this process, which has one thread, and has it run `body`, whose answer is its exit code. It has
+/// `handed_on` by the same numbers, and no other descriptors. The order has no program and no network.
+///
+/// Nothing of `body` has run when this fails.
+pub fn sealed(
+    order: &Order,
+    streams: Streams,
+    handed_on: &[BorrowedFd<'_>],
+    body: impl FnOnce() -> i32,
+) -> Result<Box<dyn Running>, SandboxError> {
+    check(order)?;
+    let handed_on = numbers(handed_on)?;
+    let inherited_bytes = meter::own_bytes();
+    let mut body = Some(body);
+    let mut go_on = || body.take().map_or(PANICKED, |body| body());
+    let mut run = start::begin_with(order, streams, Purpose::Dream, &handed_on, &mut go_on)?;
+    run.meter.do_not_count(inherited_bytes);
+    // It has said all that it will.
+    run.socket = None;
+    Ok(Box::new(run))
+}
+
+/// Inside: takes leave of the children that have ended, orphans among them, and tells each with its status of `wait`.
+pub fn reap(mut tell: impl FnMut(i32, i32)) {
+    while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
+        tell(pid.as_raw_nonzero().get(), status.as_raw());
+    }
+}
+
+fn check(order: &Order) -> Result<(), SandboxError> {
+    let refuse = |action, errno: Errno| Err(SandboxError::system(action)(errno));
+    if !order.program.is_empty() {
+        return refuse("seal a copy of this process for a program; start that as a run", Errno::INVAL);
+    }
+    if order.network != Network::None || !matches!(order.sockets, Sockets::Alone) {
+        return refuse("give a sealed copy of this process a network; hand it a socket to who calls for it", Errno::INVAL);
+    }
+    // Each thread is a link to the directory of threads, beside those that any directory has.
+    const OF_ONE_THREAD: u64 = 3;
+    let threads = std::fs::metadata("/proc/self/task").map_err(SandboxError::system("count own threads"))?;
+    match threads.nlink() {
+        OF_ONE_THREAD => Ok(()),
+        _ => refuse("seal a copy of a process with several threads; fork it first", Errno::BUSY),
+    }
+}
+
+/// In rising order. Standard ones are replaced, so that they cannot be handed on.
+fn numbers(descriptors: &[BorrowedFd<'_>]) -> Result<Vec<RawFd>, SandboxError> {
+    const FIRST: RawFd = 3;
+    let mut numbers: Vec<RawFd> = descriptors.iter().map(AsRawFd::as_raw_fd).collect();
+    numbers.sort_unstable();
+    if numbers.first().is_some_and(|number| *number < FIRST) {
+        return Err(SandboxError::system("hand on a standard descriptor; give it another number")(Errno::INVAL));
+    }
+    Ok(numbers)
+}
