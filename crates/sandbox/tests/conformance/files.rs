@@ -344,6 +344,7 @@ pub const ROWS: &[Row] = &[
         order.view.grants.push(Grant { host: directory, inside: "/suid".into(), access: Access::Read });
     })
     .says(&["as before"])
+    .for_programs()
     .by(&[sandbox::Wall::NoNewPrivileges, MountNamespace]),
     Row::shell(
         "files.su",
