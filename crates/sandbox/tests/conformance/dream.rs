@@ -9,9 +9,15 @@ pub const NAME: &str = "dream";
 
 pub struct Dream;
 
-/// Whether a row can be played without starting anything inside.
-pub fn can_play(row: &Row) -> bool {
-    !row.is_for_programs
+/// Whether a row says something about a backend.
+pub fn is_for(backend: &str, row: &Row) -> bool {
+    let is_other = if backend == NAME { row.is_for_programs } else { row.is_for_dreams };
+    !is_other
+}
+
+/// Whether this is inside a dream: nothing else that plays a row is process 1.
+pub fn is_here() -> bool {
+    std::process::id() == 1
 }
 
 impl Backend for Dream {

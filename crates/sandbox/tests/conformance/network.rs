@@ -175,16 +175,19 @@ pub const ROWS: &[Row] = &[
     .tried_outside(),
     Row::own("host.socket", "calls a socket of the host by its path", || got(UnixStream::connect(told("HOST_SOCKET"))))
         .says(&["ENOENT"])
+        .or_in_dreams(&["EPERM"])
         .by(&[MountNamespace])
         .tried_outside(),
     Row::own("host.port", "calls a port of the host", || connect(&format!("127.0.0.1:{}", number("HOST_PORT"))))
         .says(&["ECONNREFUSED"])
+        .or_in_dreams(&["EPERM"])
         .by(&[NetworkNamespace])
         .tried_outside(),
     Row::own("host.port_by_zero", "calls a port of the host by the address zero", || {
         connect(&format!("0.0.0.0:{}", number("HOST_PORT")))
     })
     .says(&["ECONNREFUSED", "ENETUNREACH"])
+    .or_in_dreams(&["EPERM"])
     .by(&[NetworkNamespace])
     .tried_outside(),
     Row::own("host.interfaces", "looks at the network cards: there is one, the loopback", || {

@@ -293,6 +293,7 @@ pub const ROWS: &[Row] = &[
     Row::own("bomb.shared_memory", "fills /dev/shm", || write_until_refused("/dev/shm/bomb", 200))
         .with(|_, order| order.limits.disk_bytes = Some(16 * MEGABYTE))
         .says_or_ends(&["ENOSPC", "EDQUOT"], MEMORY)
+        .for_programs()
         .by(&[MountNamespace]),
     Row::own("bomb.temporary_files", "fills /tmp", || write_until_refused("/tmp/bomb", 200))
         .with(|_, order| order.limits.disk_bytes = Some(16 * MEGABYTE))

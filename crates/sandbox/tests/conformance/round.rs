@@ -61,8 +61,8 @@ pub fn play_all(filter: Option<&str>) -> ExitCode {
     {
         let chosen = rows().filter(|row| filter.is_none_or(|part| row.name.contains(part)));
         let chosen = chosen.filter(|row| player != Player::Outside || row.is_tried_outside);
-        let is_dream = backend.name() == dream::NAME;
-        let chosen = chosen.filter(|row| !is_dream || dream::can_play(row) && player != Player::Outside);
+        let chosen = chosen.filter(|row| dream::is_for(backend.name(), row));
+        let chosen = chosen.filter(|_| player != Player::Outside || backend.name() != dream::NAME);
         turns.extend(chosen.map(|row| Turn { player, backend: backend.name().into(), row }));
     }
     let answers = take_turns(&home, &turns, is_root);

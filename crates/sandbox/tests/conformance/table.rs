@@ -28,6 +28,8 @@ pub struct Row {
     pub needs: &'static [&'static str],
     /// It is about what a dream has not, or needs programs inside.
     pub is_for_programs: bool,
+    /// It is about what only a dream has, or is.
+    pub is_for_dreams: bool,
     /// Answers that are right in a dream besides.
     pub in_dreams: &'static [&'static str],
 }
@@ -65,6 +67,7 @@ impl Row {
             is_tried_outside: false,
             needs: &[],
             is_for_programs: false,
+            is_for_dreams: false,
             in_dreams: &[],
         }
     }
@@ -115,6 +118,10 @@ impl Row {
 
     pub const fn for_programs(self) -> Row {
         Row { is_for_programs: true, ..self }
+    }
+
+    pub const fn for_dreams(self) -> Row {
+        Row { is_for_dreams: true, ..self }
     }
 
     pub const fn or_in_dreams(self, answers: &'static [&'static str]) -> Row {
