@@ -67,7 +67,10 @@ fn check(order: &Order) -> Result<(), SandboxError> {
         return refuse("seal a copy of this process for a program; start that as a run", Errno::INVAL);
     }
     if order.network != Network::None || !matches!(order.sockets, Sockets::Alone) {
-        return refuse("give a sealed copy of this process a network; hand it a socket to who calls for it", Errno::INVAL);
+        return refuse(
+            "give a sealed copy of this process a network; hand it a socket to who calls for it",
+            Errno::INVAL,
+        );
     }
     // Each thread is a link to the directory of threads, beside those that any directory has.
     const OF_ONE_THREAD: u64 = 3;

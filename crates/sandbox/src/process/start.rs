@@ -240,7 +240,8 @@ pub fn left_open(plan: &Plan<'_>, socket: &OwnedFd, handed_on: &[RawFd]) -> Vec<
         Origin::Path(_) => None,
     });
     let wires = plan.wires.as_ref().map(|wires| wires.inner.as_raw_fd());
-    let mut kept: Vec<RawFd> = mounts.chain(wires).chain([socket.as_raw_fd()]).chain(handed_on.iter().copied()).collect();
+    let mut kept: Vec<RawFd> =
+        mounts.chain(wires).chain([socket.as_raw_fd()]).chain(handed_on.iter().copied()).collect();
     kept.sort_unstable();
     kept
 }

@@ -154,7 +154,8 @@ impl Run {
     /// Whether a zygote has said how the run ended, or has gone.
     fn is_report_over(&self) -> bool {
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-        let is_readable = |socket| !matches!(poll(&mut [PollFd::new(socket, PollFlags::IN)], Some(&now)), Ok(0) | Err(_));
+        let is_readable =
+            |socket| !matches!(poll(&mut [PollFd::new(socket, PollFlags::IN)], Some(&now)), Ok(0) | Err(_));
         self.socket.as_ref().is_some_and(is_readable)
     }
 

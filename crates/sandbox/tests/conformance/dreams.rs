@@ -86,10 +86,12 @@ fn read_all(path: &str) -> Said {
 }
 
 pub const ROWS: &[Row] = &[
-    Row::own("dream.execve", "becomes a program", || start_program(libc::SYS_execve, &[c"/tool/attempt".as_ptr() as usize]))
-        .says(REFUSED)
-        .by(&[Seccomp])
-        .for_dreams(),
+    Row::own("dream.execve", "becomes a program", || {
+        start_program(libc::SYS_execve, &[c"/tool/attempt".as_ptr() as usize])
+    })
+    .says(REFUSED)
+    .by(&[Seccomp])
+    .for_dreams(),
     Row::own("dream.execveat", "becomes a program by a descriptor", start_by_descriptor)
         .says(REFUSED)
         .by(&[Seccomp])
@@ -112,9 +114,11 @@ pub const ROWS: &[Row] = &[
     .says(&["EACCES", "EPERM", "ENOENT"])
     .by(&[Capabilities])
     .for_dreams(),
-    Row::own("dream.environment", "reads the environment of its supervisor as a file", || read_all("/proc/self/environ"))
-        .says(&["EACCES", "EPERM", "nothing"])
-        .for_dreams(),
+    Row::own("dream.environment", "reads the environment of its supervisor as a file", || {
+        read_all("/proc/self/environ")
+    })
+    .says(&["EACCES", "EPERM", "nothing"])
+    .for_dreams(),
     Row::own("dream.stack", "looks for the environment of its supervisor in its own memory", scan_stack)
         .says(&["nothing", "EACCES", "EPERM"])
         .for_dreams(),
@@ -130,10 +134,12 @@ pub const ROWS: &[Row] = &[
     .says(REFUSED)
     .by(&[Seccomp])
     .for_dreams(),
-    Row::own("dream.dumpable", "lets others look into it", || is_called(libc::SYS_prctl, &[libc::PR_SET_DUMPABLE as usize, 1]))
-        .says(REFUSED)
-        .by(&[Seccomp])
-        .for_dreams(),
+    Row::own("dream.dumpable", "lets others look into it", || {
+        is_called(libc::SYS_prctl, &[libc::PR_SET_DUMPABLE as usize, 1])
+    })
+    .says(REFUSED)
+    .by(&[Seccomp])
+    .for_dreams(),
     Row::own("dream.becomes_itself", "becomes the user that it is, which would undo its death signal", || {
         is_called(libc::SYS_setresuid, &[1000, 1000, 1000])
     })
@@ -146,10 +152,12 @@ pub const ROWS: &[Row] = &[
     .says(KEPT)
     .by(&[Capabilities])
     .for_dreams(),
-    Row::own("dream.child_reads_maps", "has a child look where things lie in it", || in_child(|| read_all("/proc/1/maps")))
-        .says(&["EACCES", "EPERM", "nothing"])
-        .by(&[Capabilities])
-        .for_dreams(),
+    Row::own("dream.child_reads_maps", "has a child look where things lie in it", || {
+        in_child(|| read_all("/proc/1/maps"))
+    })
+    .says(&["EACCES", "EPERM", "nothing"])
+    .by(&[Capabilities])
+    .for_dreams(),
     Row::own("dream.child_reads_environment", "has a child read its environment", || {
         in_child(|| read_all("/proc/1/environ"))
     })
@@ -204,10 +212,12 @@ pub const ROWS: &[Row] = &[
     .says(REFUSED)
     .by(&[Seccomp])
     .for_dreams(),
-    Row::own("dream.segment", "makes memory that is shared by number", || is_called(libc::SYS_shmget, &[0, 4096, 0o600]))
-        .says(REFUSED)
-        .by(&[Seccomp])
-        .for_dreams(),
+    Row::own("dream.segment", "makes memory that is shared by number", || {
+        is_called(libc::SYS_shmget, &[0, 4096, 0o600])
+    })
+    .says(REFUSED)
+    .by(&[Seccomp])
+    .for_dreams(),
     Row::own("dream.watch", "watches files", || is_called(libc::SYS_inotify_init1, &[0]))
         .says(REFUSED)
         .by(&[Seccomp])
@@ -226,8 +236,7 @@ pub const ROWS: &[Row] = &[
         .for_dreams(),
     Row::own("dream.clock", "has the clocks of its supervisor, which tell since when the host is up", || {
         let seconds = |clock| rustix::time::clock_gettime(clock).tv_sec;
-        let (monotonic, boot) =
-            (seconds(rustix::time::ClockId::Monotonic), seconds(rustix::time::ClockId::Boottime));
+        let (monotonic, boot) = (seconds(rustix::time::ClockId::Monotonic), seconds(rustix::time::ClockId::Boottime));
         Ok(if monotonic.max(boot) < 60 { "its own".into() } else { format!("{monotonic} and {boot}") })
     })
     .says(&["its own"])

@@ -54,11 +54,7 @@ const WORKS: &[&[Row]] = &[works_programs::ROWS, works_system::ROWS, works_order
 
 /// Every backend that there is; each must pass all rows.
 fn backends() -> Vec<Box<dyn Backend>> {
-    vec![
-        Box::new(sandbox::process::Process::new()),
-        Box::new(sandbox::warden::Pooled::new()),
-        Box::new(dream::Dream),
-    ]
+    vec![Box::new(sandbox::process::Process::new()), Box::new(sandbox::warden::Pooled::new()), Box::new(dream::Dream)]
 }
 
 /// What only stories run.

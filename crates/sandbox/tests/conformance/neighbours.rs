@@ -175,7 +175,8 @@ pub const HALVES: &[Row] = &[
     Row::own("half.up_time", "asks since when the machine is up", seconds_since_boot),
     Row::own("half.cgroup", "looks in which groups it is", || {
         let text = fs::read_to_string("/proc/self/cgroup")?;
-        let groups: std::collections::BTreeSet<&str> = text.lines().filter_map(|line| line.splitn(3, ':').nth(2)).collect();
+        let groups: std::collections::BTreeSet<&str> =
+            text.lines().filter_map(|line| line.splitn(3, ':').nth(2)).collect();
         Ok(groups.into_iter().collect::<Vec<_>>().join(" "))
     }),
     Row::own("half.queue", "looks for a neighbour's queue", look_for_queue),

@@ -381,16 +381,16 @@ pub const ROWS: &[Row] = &[
         }
         sleep_for_ever()
     })
-        .with(|_, order| order.limits.time = Some(Duration::from_millis(600)))
-        .ends(TIME),
+    .with(|_, order| order.limits.time = Some(Duration::from_millis(600)))
+    .ends(TIME),
     Row::own("endless.silent", "closes its outputs and goes on", || {
         for descriptor in 0..3 {
             call(libc::SYS_close, &[descriptor])?;
         }
         sleep_for_ever()
     })
-        .with(|_, order| order.limits.time = Some(Duration::from_millis(400)))
-        .ends(TIME),
+    .with(|_, order| order.limits.time = Some(Duration::from_millis(400)))
+    .ends(TIME),
     Row::own(
         "endless.daemon",
         "leaves its tree by two forks and a session of its own, and keeps its output open",

@@ -66,8 +66,7 @@ fn events() -> Said {
     let mut seen = Vec::with_capacity(4);
     rustix::event::epoll::wait(&poll, rustix::buffer::spare_capacity(&mut seen), None)?;
     check(seen.len() == 1, "no event")?;
-    let of_programs =
-        [(libc::SYS_inotify_init1, vec![0]), (libc::SYS_memfd_create, vec![c"x".as_ptr() as usize, 0])];
+    let of_programs = [(libc::SYS_inotify_init1, vec![0]), (libc::SYS_memfd_create, vec![c"x".as_ptr() as usize, 0])];
     let of_all = [
         (libc::SYS_timerfd_create, vec![libc::CLOCK_MONOTONIC as usize, 0]),
         (libc::SYS_signalfd4, vec![usize::MAX, (&raw const EMPTY_SET) as usize, 8, 0]),

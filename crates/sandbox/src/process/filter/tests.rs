@@ -2,8 +2,8 @@
 
 use super::*;
 use system::calls::{
-    SYS_clone, SYS_connect, SYS_execve, SYS_execveat, SYS_ioctl, SYS_mount, SYS_prctl, SYS_read, SYS_recvmsg, SYS_seccomp,
-    SYS_shmget, SYS_socket, SYS_socketpair,
+    SYS_clone, SYS_connect, SYS_execve, SYS_execveat, SYS_ioctl, SYS_mount, SYS_prctl, SYS_read, SYS_recvmsg,
+    SYS_seccomp, SYS_shmget, SYS_socket, SYS_socketpair,
 };
 
 /// What the kernel would answer to a call.
@@ -142,6 +142,12 @@ fn a_dream_starts_no_program_calls_nobody_and_ends_with_its_parent() {
     }
     const DEATH_SIGNAL: u32 = 1;
     const DUMPABLE: u32 = 4;
-    assert_eq!((of(SYS_prctl, DEATH_SIGNAL), of(SYS_prctl, DUMPABLE)), (seccomp::NOT_PERMITTED, seccomp::NOT_PERMITTED));
-    assert_eq!((of(SYS_clone, 17), of(SYS_recvmsg, 3), of(SYS_socketpair, 1)), (seccomp::ALLOW, seccomp::ALLOW, seccomp::ALLOW));
+    assert_eq!(
+        (of(SYS_prctl, DEATH_SIGNAL), of(SYS_prctl, DUMPABLE)),
+        (seccomp::NOT_PERMITTED, seccomp::NOT_PERMITTED)
+    );
+    assert_eq!(
+        (of(SYS_clone, 17), of(SYS_recvmsg, 3), of(SYS_socketpair, 1)),
+        (seccomp::ALLOW, seccomp::ALLOW, seccomp::ALLOW)
+    );
 }
