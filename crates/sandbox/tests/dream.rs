@@ -288,8 +288,11 @@ fn refused(order: &Order) -> String {
 
 #[test]
 fn what_cannot_be_is_refused_before_anything_runs() {
-    // This process has several threads: those of the tests.
+    let (until, held) = std::io::pipe().unwrap();
+    let other = std::thread::spawn(move || drop(std::io::read_to_string(until)));
     assert!(refused(&order()).contains("several threads"), "{}", refused(&order()));
+    drop(held);
+    other.join().unwrap();
     attended(|| {
         let program = Order { program: vec!["true".into()], ..order() };
         assert!(refused(&program).contains("start that as a run"));
