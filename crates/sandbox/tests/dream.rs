@@ -117,12 +117,12 @@ fn what_it_writes_below_a_layered_grant_is_told_and_the_host_keeps_its_own() {
     std::fs::write(host.path().join("old"), "as it was").unwrap();
     attended(|| {
         let grant = |inside: &str, access| Grant { host: host.path().into(), inside: inside.into(), access };
-        let grants = vec![grant("/read", Access::Read), grant("/work", Access::Layered)];
+        let grants = vec![grant("/read", Access::Read), grant("/layered", Access::Layered)];
         let order = Order { view: View { grants, files: Vec::new() }, ..order() };
         let outcome = dream(&order, || {
             let text = std::fs::read_to_string("/read/old").unwrap();
-            std::fs::write("/work/new", text + ", and more").unwrap();
-            std::fs::remove_file("/work/old").unwrap();
+            std::fs::write("/layered/new", text + ", and more").unwrap();
+            std::fs::remove_file("/layered/old").unwrap();
             i32::from(std::fs::write("/read/old", "x").is_ok())
         });
         assert_eq!(outcome.verdict, Verdict::Exited(0));

@@ -82,7 +82,7 @@ pub const ROWS: &[Row] = &[
     )
     .judged(|_, run| run.must_say("done")),
     Row::own("changes.unreadable", "leaves what it may not read itself", || {
-        let close = |path: &str| fs::set_permissions(path, fs::Permissions::from_mode(0));
+        let close = |path: &str| fs::set_permissions(path, fs::Permissions::from_mode(0o000));
         fs::create_dir("/layered/closed")?;
         fs::write("/layered/closed/file", "x\n")?;
         close("/layered/closed/file")?;
