@@ -18,14 +18,38 @@ const OFTEN: Duration = Duration::from_millis(25);
 /// How often a run is looked at whose memory the kernel limits: it may end one process of several, and does not count what
 /// waits in sockets.
 const SELDOM: Duration = Duration::from_millis(100);
+/// Who uses no processor time changes nothing, and is looked at less and less often, to this.
+const SELDOMEST: Duration = Duration::from_millis(800);
 /// What a socket can hold that nobody receives from.
 const SOCKET_BYTES: u64 = 208 << 10;
 /// A run near its limit of processor time is not looked at more often than this.
 const SHORTEST: Duration = Duration::from_millis(5);
 
 pub enum Meter {
-    Cgroup(Arc<Cgroup>, Before),
+    Told(Told),
     Counted(Counted),
+}
+
+/// A run whose cgroup tells what it uses.
+pub struct Told {
+    cgroup: Arc<Cgroup>,
+    before: Before,
+    /// Processor time, when it was last looked at, and how long it is left alone.
+    used: Option<Duration>,
+    pause: Duration,
+}
+
+impl Told {
+    fn look(&mut self) -> (Option<Duration>, bool) {
+        let used = self.cgroup.times(self.before).map(|(user, system)| user + system);
+        self.pause = pause(self.pause, used.is_some() && used == self.used);
+        self.used = used;
+        (used, self.cgroup.ran_out_of_memory(self.before))
+    }
+}
+
+fn pause(last: Duration, is_idle: bool) -> Duration {
+    if is_idle { (2 * last).min(SELDOMEST) } else { SELDOM }
 }
 
 /// A run without a cgroup.
@@ -129,6 +153,10 @@ impl Nameless {
 }
 
 impl Meter {
+    pub fn of(cgroup: Arc<Cgroup>, before: Before) -> Meter {
+        Meter::Told(Told { cgroup, before, used: None, pause: SELDOM })
+    }
+
     /// When to look for the first time; until then nothing can have been used up.
     pub fn first(&self, limits: &Limits) -> Option<Duration> {
         let cpu = limits.cpu.and_then(|limit| next(Duration::ZERO, limit).1);
@@ -138,7 +166,7 @@ impl Meter {
     fn every(&self, limits: &Limits) -> Option<Duration> {
         limits.memory_bytes?;
         match self {
-            Meter::Cgroup(..) => Some(SELDOM),
+            Meter::Told(told) => Some(told.pause),
             Meter::Counted(_) => Some(OFTEN),
         }
     }
@@ -146,10 +174,7 @@ impl Meter {
     /// Looks whether a limit is reached, and says when to look again.
     pub fn look(&mut self, limits: &Limits, sockets: u64) -> (Option<Limit>, Option<Duration>) {
         let (time, is_full) = match self {
-            Meter::Cgroup(cgroup, before) => {
-                let time = cgroup.times(*before).map(|(user, system)| user + system);
-                (time, cgroup.ran_out_of_memory(*before))
-            }
+            Meter::Told(told) => told.look(),
             Meter::Counted(counted) => {
                 let bytes = counted.look();
                 let is_full = bytes.zip(limits.memory_bytes).is_some_and(|(used, limit)| used > limit);
@@ -167,7 +192,7 @@ impl Meter {
     /// Of all that ran, also of what was ended; what the kernel told of the end is less.
     pub fn times(&self, end: &End) -> (Duration, Duration) {
         match self {
-            Meter::Cgroup(cgroup, before) => cgroup.times(*before).unwrap_or((end.user, end.system)),
+            Meter::Told(told) => told.cgroup.times(told.before).unwrap_or((end.user, end.system)),
             Meter::Counted(counted) => (end.user.max(counted.time.saturating_sub(end.system)), end.system),
         }
     }
@@ -181,13 +206,13 @@ impl Meter {
 
     pub fn peak_bytes(&self) -> Option<u64> {
         match self {
-            Meter::Cgroup(cgroup, before) => cgroup.peak_bytes(*before),
+            Meter::Told(told) => told.cgroup.peak_bytes(told.before),
             Meter::Counted(counted) => Some(counted.peak_bytes),
         }
     }
 
     pub fn ran_out_of_memory(&self) -> bool {
-        matches!(self, Meter::Cgroup(cgroup, before) if cgroup.ran_out_of_memory(*before))
+        matches!(self, Meter::Told(told) if told.cgroup.ran_out_of_memory(told.before))
     }
 }
 
@@ -231,4 +256,22 @@ fn next(used: Duration, limit: Duration) -> (Option<Limit>, Option<Duration>) {
     }
     let processors = rustix::thread::sched_getaffinity(None).map_or(1, |set| set.count().max(1));
     (None, Some(((limit - used) / processors).max(SHORTEST)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_sleeps_is_looked_at_less_often_and_who_wakes_up_as_before() {
+        let mut last = SELDOM;
+        let pauses: Vec<u128> = (0..5)
+            .map(|_| {
+                last = pause(last, true);
+                last.as_millis()
+            })
+            .collect();
+        assert_eq!(pauses, [200, 400, 800, 800, 800]);
+        assert_eq!(pause(last, false), SELDOM);
+    }
 }

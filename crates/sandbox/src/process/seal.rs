@@ -58,7 +58,7 @@ fn hand_to_zygote(inside: &mut Inside<'_>, rules: Option<&Rules>) -> Result<(), 
 }
 
 /// The highest that this kernel knows.
-fn last_capability() -> u32 {
+pub fn last_capability() -> u32 {
     static LAST: OnceLock<u32> = OnceLock::new();
     // Where /proc does not tell, it is the last of those that there have been for years.
     const USUAL: u32 = 40;

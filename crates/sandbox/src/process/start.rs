@@ -213,7 +213,7 @@ fn meter(
     handed_out: &mut impl Iterator<Item = OwnedFd>,
 ) -> Result<Meter, SandboxError> {
     match cgroup {
-        Some((cgroup, before)) => Ok(Meter::Cgroup(cgroup, before)),
+        Some((cgroup, before)) => Ok(Meter::of(cgroup, before)),
         None => match (handed_out.next(), handed_out.next()) {
             (Some(proc), Some(files)) => Ok(Meter::Counted(Counted::new(proc, files))),
             _ => Err(SandboxError::System { action: "count what the sandbox uses", source: Errno::BADF.into() }),

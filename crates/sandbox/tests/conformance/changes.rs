@@ -2,10 +2,13 @@
 //! than what the program may have written.
 
 use crate::play::{Run, Stage};
-use crate::table::{Judged, Row};
+use crate::saying::told;
+use crate::table::{Judged, Row, Said};
 use sandbox::Stdin;
 use sandbox::Wall::Overlay;
 use sandbox::outcome::{ChangeKind, Changed};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::{fs, io};
 
 /// More memory than the changes of these rows need, and less than what they pretend to be.
 const SUPERVISOR_BYTES: u64 = 3 << 30;
@@ -13,6 +16,10 @@ const SUPERVISOR_BYTES: u64 = 3 << 30;
 fn change<'r>(run: &'r Run, path: &str) -> Result<&'r Changed, String> {
     let found = run.outcome.changes.iter().find(|change| change.path.as_os_str() == path);
     found.ok_or_else(|| format!("{path} is not among the changes {:?}", run.outcome.changes))
+}
+
+fn done(answer: io::Result<()>) -> Said {
+    answer.map(|()| "done".into())
 }
 
 /// A link among the changes is a link, whatever it leads to.
@@ -35,28 +42,31 @@ fn read_with_little_memory(stage: &Stage, script: &str) -> Judged {
 }
 
 pub const ROWS: &[Row] = &[
-    Row::shell("changes.link", "leaves a link to a file of the host", "ln -s \"$HOST_SECRET\" /layered/link; echo done")
+    Row::own("changes.link", "leaves a link to a file of the host", || {
+        done(symlink(told("HOST_SECRET"), "/layered/link"))
+    })
         .judged(|_, run| must_be_link(run, "link"))
         .by(&[Overlay]),
-    Row::shell(
-        "changes.link_for_file",
-        "puts a link to a file of the host in the place of a file",
-        "rm /layered/original; ln -s /etc/shadow /layered/original; echo done",
-    )
+    Row::own("changes.link_for_file", "puts a link to a file of the host in the place of a file", || {
+        fs::remove_file("/layered/original")?;
+        done(symlink("/etc/shadow", "/layered/original"))
+    })
     .judged(|_, run| must_be_link(run, "original"))
     .by(&[Overlay]),
-    Row::shell(
-        "changes.link_for_directory",
-        "puts a link in the place of a directory, with a file behind it",
-        "rm -r /layered/folder; ln -s \"$HOST_ROOT\" /layered/folder; echo done",
-    )
+    Row::own("changes.link_for_directory", "puts a link in the place of a directory, with a file behind it", || {
+        fs::remove_dir_all("/layered/folder")?;
+        done(symlink(told("HOST_ROOT"), "/layered/folder"))
+    })
     .judged(|_, run| {
         must_be_link(run, "folder")?;
         let through = run.outcome.changes.iter().find(|change| change.path.starts_with("folder") && change.path.components().count() > 1);
         through.map_or(Ok(()), |change| Err(format!("went through the link to {:?}", change.path)))
     })
     .by(&[Overlay]),
-    Row::shell("changes.pipe", "leaves a pipe that nobody writes to", "mkfifo /layered/pipe; echo done")
+    Row::own("changes.pipe", "leaves a pipe that nobody writes to", || {
+        let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::from_raw_mode(0o644));
+        done(rustix::fs::mknodat(rustix::fs::CWD, "/layered/pipe", kind, mode, 0).map_err(Into::into))
+    })
         .judged(|_, run| run.must_say("done"))
         .by(&[Overlay]),
     Row::python(
@@ -71,7 +81,13 @@ pub const ROWS: &[Row] = &[
         "import os\nos.chdir('/layered')\nfor i in range(3000): os.mkdir('d' * 100); os.chdir('d' * 100)\nprint('done')",
     )
     .judged(|_, run| run.must_say("done")),
-    Row::shell("changes.unreadable", "leaves what it may not read itself", UNREADABLE)
+    Row::own("changes.unreadable", "leaves what it may not read itself", || {
+        let close = |path: &str| fs::set_permissions(path, fs::Permissions::from_mode(0o000));
+        fs::create_dir("/layered/closed")?;
+        fs::write("/layered/closed/file", "x\n")?;
+        close("/layered/closed/file")?;
+        done(close("/layered/closed"))
+    })
         .judged(|_, run| run.must_say("done")),
     Row::python(
         "changes.names",
@@ -85,11 +101,13 @@ pub const ROWS: &[Row] = &[
     }),
     Row::story("changes.sparse", "leaves files that say they are large, and hold nothing", |stage| {
         read_with_little_memory(stage, "for i in 1 2 3 4 5 6 7 8; do truncate -s 1G /layered/large-$i; done")
-    }),
+    })
+    .for_programs(),
     Row::story("changes.many_names", "leaves one large file under many names", |stage| {
         let script = "head -c 50000000 /dev/zero > /layered/name; for i in $(seq 200); do ln /layered/name /layered/name-$i; done";
         read_with_little_memory(stage, script)
-    }),
+    })
+    .for_programs(),
     Row::python(
         "changes.while_read",
         "goes on writing after its end",
@@ -105,6 +123,3 @@ pub const ROWS: &[Row] = &[
     )
     .judged(|_, run| run.must_say("leaf")),
 ];
-
-const UNREADABLE: &str =
-    "mkdir /layered/closed; echo x > /layered/closed/file; chmod 0 /layered/closed/file /layered/closed; echo done";

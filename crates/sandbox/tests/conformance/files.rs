@@ -147,6 +147,7 @@ pub const ROWS: &[Row] = &[
         Ok(format!("saw {}", names.len()))
     })
     .says(KEPT)
+    .for_programs()
     .by(&[Capabilities])
     .tried_outside(),
     Row::own("files.link_absolute", "follows a link to a path of the host in a granted directory", || {
@@ -175,6 +176,7 @@ pub const ROWS: &[Row] = &[
         got(fs::hard_link("/usr/bin/env", "/tmp/env"))
     })
     .says(&["EXDEV", "EPERM", "EACCES"])
+    .or_in_dreams(&["ENOENT"])
     .by(&[MountNamespace, Landlock]),
     Row::own("files.hard_link_to_grant", "makes a second, writable name for a granted file", || {
         fs::hard_link(format!("{GRANTED}/note"), format!("{WORK}/note"))?;
@@ -205,17 +207,20 @@ pub const ROWS: &[Row] = &[
     .by(&[Overlay]),
     Row::own("files.write_usr", "puts a program into /usr/bin", || got(fs::write("/usr/bin/telos-was-here", "x")))
         .says(READ_ONLY)
+        .or_in_dreams(&["ENOENT"])
         .by(&[MountNamespace, Landlock]),
     Row::own("files.write_etc", "changes the system's users", || {
         got(OpenOptions::new().append(true).open("/etc/passwd"))
     })
     .says(READ_ONLY)
+    .or_in_dreams(&["ENOENT"])
     .by(&[MountNamespace, Landlock])
     .tried_outside(),
     Row::own("files.write_program", "opens a program of the system for writing", || {
         got(OpenOptions::new().write(true).open("/usr/bin/env"))
     })
     .says(READ_ONLY)
+    .or_in_dreams(&["ENOENT"])
     .by(&[MountNamespace, Landlock])
     .tried_outside(),
     Row::own("files.create_in_grant", "makes a file where it may only read", || {
@@ -344,6 +349,7 @@ pub const ROWS: &[Row] = &[
         order.view.grants.push(Grant { host: directory, inside: "/suid".into(), access: Access::Read });
     })
     .says(&["as before"])
+    .for_programs()
     .by(&[sandbox::Wall::NoNewPrivileges, MountNamespace]),
     Row::shell(
         "files.su",

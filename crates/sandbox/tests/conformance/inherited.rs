@@ -89,7 +89,8 @@ pub const ROWS: &[Row] = &[
     Row::own("inherited.descriptors", "looks for open descriptors", descriptors).says(&["0 1 2"]),
     Row::story("inherited.open_files", "reads what its supervisor has open", with_open_descriptors),
     Row::own("inherited.variables", "looks for variables of its supervisor", variables).says(&["none"]).tried_outside(),
-    Row::story("inherited.signals", "cannot be ended because its supervisor ignores signals", with_ignored_signals),
+    Row::story("inherited.signals", "cannot be ended because its supervisor ignores signals", with_ignored_signals)
+        .for_programs(),
     Row::story("inherited.terminal", "gets the terminal of its supervisor as standard input", |stage| {
         with_terminal(stage, "half.terminals", "none")
     }),

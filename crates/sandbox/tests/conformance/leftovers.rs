@@ -166,13 +166,16 @@ impl Moments {
     }
 }
 
+/// Leaves a process in a session of its own.
+pub const ORPHAN: &str = "(setsid sleep 600 &) & exit 3";
+
 /// The ways in which a run ends, in turn.
 fn end_somehow(stage: &Stage, turn: usize, moment: Duration) -> Judged {
     let mut order = stage.order(&["true"]);
     match turn % 6 {
         0 => run(stage, &order),
         1 => {
-            order.program = stage.order(&["sh", "-c", "(setsid sleep 600 &) & exit 3"]).program;
+            order.program = stage.order(&["sh", "-c", ORPHAN]).program;
             run(stage, &order)
         }
         2 => start(stage, &order).map(drop),
@@ -230,7 +233,7 @@ fn after_many_runs(stage: &Stage) -> Judged {
         reap();
     }
     stage.backend.clear();
-    clear_away(stage)?;
+    clear_away()?;
     must_vanish(&before)
 }
 
@@ -242,10 +245,10 @@ fn settled(stage: &Stage) -> Result<Traces, String> {
 }
 
 /// The next process that runs something clears away what a killed supervisor could not.
-fn clear_away(stage: &Stage) -> Judged {
+fn clear_away() -> Judged {
     let this = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut next = std::process::Command::new(this);
-    next.args(["--row", stage.backend.name(), "order.streams"]).stdout(std::process::Stdio::null());
+    next.args(["--row", "process", "order.streams"]).stdout(std::process::Stdio::null());
     next.status().map(drop).map_err(|error| error.to_string())
 }
 
@@ -263,14 +266,24 @@ fn after_death_of_supervisor(stage: &Stage) -> Judged {
     neighbour.kill_supervisor();
     drop(neighbour);
     stage.backend.clear();
-    clear_away(stage)?;
+    clear_away()?;
     must_vanish(&before)
 }
 
 /// Inside: children and grandchildren in sessions of their own, deaf to signals.
 fn family() -> crate::table::Said {
-    let script = "trap '' TERM HUP INT; (setsid sleep 600 &) & sleep 600";
-    std::process::Command::new("bash").args(["-c", script]).spawn()?;
+    if call(libc::SYS_fork, &[])? == 0 {
+        let ignore = [libc::SIG_IGN, 0, 0, 0];
+        for signal in [libc::SIGTERM, libc::SIGHUP, libc::SIGINT] {
+            call(libc::SYS_rt_sigaction, &[signal as usize, ignore.as_ptr() as usize, 0, 8])?;
+        }
+        if call(libc::SYS_fork, &[])? == 0 {
+            call(libc::SYS_setsid, &[])?;
+        }
+        loop {
+            std::thread::park();
+        }
+    }
     crate::neighbours::hold("settled")
 }
 

@@ -6,12 +6,14 @@
 //! wall that this host lacks, or a program that it has not, is told by name.
 //!
 //! - `table`: what a row is; `ground`: what it aims at; `play`: one row; `round`: all of them; `saying`: the answers;
-//!   `open`: what is known to be wrong
-//! - attempts: `calls`, `files`, `processes`, `network`, `resources`, `inherited`, `neighbours`, `changes`, `leftovers`
+//!   `open`: what is known to be wrong; `dream`: rows in a copy of ourselves
+//! - attempts: `calls`, `files`, `processes`, `network`, `resources`, `inherited`, `neighbours`, `changes`, `leftovers`, `dreams`
 //! - what must work: `works_programs`, `works_system`, `works_order`
 
 mod calls;
 mod changes;
+mod dream;
+mod dreams;
 mod files;
 mod ground;
 mod inherited;
@@ -45,13 +47,14 @@ const ATTEMPTS: &[&[Row]] = &[
     neighbours::ROWS,
     changes::ROWS,
     leftovers::ROWS,
+    dreams::ROWS,
 ];
 /// What must work, by theme.
-const WORKS: &[&[Row]] = &[works_programs::ROWS, works_system::ROWS, works_order::ROWS];
+const WORKS: &[&[Row]] = &[works_programs::ROWS, works_system::ROWS, works_order::ROWS, dreams::WORKS];
 
 /// Every backend that there is; each must pass all rows.
 fn backends() -> Vec<Box<dyn Backend>> {
-    vec![Box::new(sandbox::process::Process::new()), Box::new(sandbox::warden::Pooled::new())]
+    vec![Box::new(sandbox::process::Process::new()), Box::new(sandbox::warden::Pooled::new()), Box::new(dream::Dream)]
 }
 
 /// What only stories run.

@@ -1,6 +1,6 @@
 //! Two sandboxes at once, or one after the other: neither sees the other, and nothing that should be of one only is in both.
 
-use crate::play::{Stage, inside};
+use crate::play::{Run, Stage, inside};
 use crate::saying::got;
 use crate::table::{Judged, Row, Said};
 use sandbox::Wall::{
@@ -88,9 +88,14 @@ const QUEUE: &std::ffi::CStr = c"telos-neighbour";
 
 /// Leaves something wherever a program can.
 fn settle() -> Said {
-    for path in ["/tmp/word", "/dev/shm/word", "/layered/word"] {
+    for path in ["/tmp/word", "/layered/word"] {
         fs::write(path, WORD)?;
     }
+    if crate::dream::is_here() {
+        // It can leave nothing else.
+        return hold("settled true");
+    }
+    fs::write("/dev/shm/word", WORD)?;
     let shared = call(libc::SYS_shmget, &[KEY, SEGMENT, libc::IPC_CREAT as usize | 0o666])?;
     call(libc::SYS_msgget, &[KEY, libc::IPC_CREAT as usize | 0o666])?;
     call(libc::SYS_semget, &[KEY, 1, libc::IPC_CREAT as usize | 0o666])?;
@@ -112,9 +117,12 @@ fn beside(stage: &Stage, half: &str, expected: &[&str]) -> Judged {
     if expected.contains(&said) { Ok(()) } else { Err(format!("expected {expected:?}; {}", run.told())) }
 }
 
-/// A story in which two runs say something that must not be the same.
-fn unlike(stage: &Stage, script: &str) -> Judged {
-    let (one, two) = (stage.shell(script)?, stage.shell(script)?);
+fn seconds_since_boot() -> Said {
+    Ok(rustix::time::clock_gettime(rustix::time::ClockId::Boottime).tv_sec.to_string())
+}
+
+/// Two runs say something that must not be the same.
+fn unlike(one: Run, two: Run) -> Judged {
     if one.stdout.trim().is_empty() {
         return Err(format!("said nothing; {}", one.told()));
     }
@@ -122,8 +130,8 @@ fn unlike(stage: &Stage, script: &str) -> Judged {
 }
 
 /// A story in which a run says something that the host's own file does not.
-fn unlike_host(stage: &Stage, script: &str, host: &str) -> Judged {
-    let run = stage.shell(script)?;
+fn unlike_host(stage: &Stage, half: &str, host: &str) -> Judged {
+    let run = stage.own(half)?;
     let host = fs::read_to_string(host).unwrap_or_default();
     if run.stdout.trim() == host.trim() { Err(format!("is the host's: {:?}", run.stdout)) } else { Ok(()) }
 }
@@ -153,6 +161,24 @@ pub const HALVES: &[Row] = &[
     }),
     Row::own("half.messages", "looks for a neighbour's messages", || got(call(libc::SYS_msgget, &[KEY, 0o666]))),
     Row::own("half.semaphores", "looks for a neighbour's semaphores", || got(call(libc::SYS_semget, &[KEY, 1, 0o666]))),
+    Row::own("half.random", "draws numbers", || {
+        let mut bytes = [0_u8; 16];
+        std::io::Read::read_exact(&mut fs::File::open("/dev/urandom")?, &mut bytes)?;
+        let mut drawn = [0_u8; 16];
+        rustix::rand::getrandom(&mut drawn, rustix::rand::GetRandomFlags::empty())?;
+        Ok(format!("{bytes:?} {drawn:?}"))
+    }),
+    Row::own("half.machine_id", "reads the machine's number", || fs::read_to_string("/etc/machine-id")),
+    Row::own("half.host_name", "asks for the machine's name", || {
+        Ok(rustix::system::uname().nodename().to_string_lossy().into_owned())
+    }),
+    Row::own("half.up_time", "asks since when the machine is up", seconds_since_boot),
+    Row::own("half.cgroup", "looks in which groups it is", || {
+        let text = fs::read_to_string("/proc/self/cgroup")?;
+        let groups: std::collections::BTreeSet<&str> =
+            text.lines().filter_map(|line| line.splitn(3, ':').nth(2)).collect();
+        Ok(groups.into_iter().collect::<Vec<_>>().join(" "))
+    }),
     Row::own("half.queue", "looks for a neighbour's queue", look_for_queue),
     Row::own("half.abstract", "calls a neighbour's socket", || {
         got(UnixStream::connect_addr(&SocketAddr::from_abstract_name("neighbour")?))
@@ -175,15 +201,15 @@ pub const ROWS: &[Row] = &[
     })
     .by(&[PidNamespace]),
     Row::story("neighbour.shared_memory", "looks for shared memory of another sandbox", |stage| {
-        beside(stage, "half.shared_memory", &["ENOENT"])
+        beside(stage, "half.shared_memory", &["ENOENT", "EPERM"])
     })
     .by(&[IpcNamespace]),
     Row::story("neighbour.messages", "looks for messages of another sandbox", |stage| {
-        beside(stage, "half.messages", &["ENOENT"])
+        beside(stage, "half.messages", &["ENOENT", "EPERM"])
     })
     .by(&[IpcNamespace]),
     Row::story("neighbour.semaphores", "looks for semaphores of another sandbox", |stage| {
-        beside(stage, "half.semaphores", &["ENOENT"])
+        beside(stage, "half.semaphores", &["ENOENT", "EPERM"])
     })
     .by(&[IpcNamespace]),
     Row::story("neighbour.queue", "looks for a message queue of another sandbox", |stage| {
@@ -195,40 +221,43 @@ pub const ROWS: &[Row] = &[
     })
     .by(&[NetworkNamespace]),
     Row::story("neighbour.port", "calls a port of another sandbox", |stage| {
-        beside(stage, "half.port", &["ECONNREFUSED"])
+        beside(stage, "half.port", &["ECONNREFUSED", "EPERM"])
     })
     .by(&[NetworkNamespace]),
     Row::story("alike.random", "draws the same numbers as another", |stage| {
-        unlike(stage, "head -c 16 /dev/urandom | od -An -tx1; echo $RANDOM$RANDOM$RANDOM")
+        unlike(stage.own("half.random")?, stage.own("half.random")?)
     }),
     Row::story("alike.uuid", "has the same name from the kernel as another", |stage| {
-        unlike(stage, "cat /proc/sys/kernel/random/uuid || echo $$RANDOM$RANDOM$RANDOM")
-    }),
+        let script = "cat /proc/sys/kernel/random/uuid || echo $$RANDOM$RANDOM$RANDOM";
+        unlike(stage.shell(script)?, stage.shell(script)?)
+    })
+    .for_programs(),
     Row::story("alike.memory", "has its stack where another has it", |stage| {
-        unlike(stage, "grep -F '[stack]' /proc/self/maps")
-    }),
-    Row::story("alike.machine_id", "has the machine's number of another", |stage| unlike(stage, "cat /etc/machine-id"))
-        .by(&[MountNamespace]),
+        let script = "grep -F '[stack]' /proc/self/maps";
+        unlike(stage.shell(script)?, stage.shell(script)?)
+    })
+    .for_programs(),
+    Row::story("alike.machine_id", "has the machine's number of another", |stage| {
+        unlike(stage.own("half.machine_id")?, stage.own("half.machine_id")?)
+    })
+    .by(&[MountNamespace]),
     Row::story("alike.machine_id_of_host", "learns the number of the host", |stage| {
-        unlike_host(stage, "cat /etc/machine-id", "/etc/machine-id")
+        unlike_host(stage, "half.machine_id", "/etc/machine-id")
     })
     .by(&[MountNamespace]),
     Row::story("alike.host_name", "learns the name of the host", |stage| {
-        unlike_host(stage, "uname -n", "/proc/sys/kernel/hostname")
+        unlike_host(stage, "half.host_name", "/proc/sys/kernel/hostname")
     })
     .by(&[UtsNamespace]),
     Row::story("alike.up_time", "learns since when the host is up", |stage| {
-        let run = stage.shell("read up idle < /proc/uptime; echo ${up%.*}")?;
-        let host = fs::read_to_string("/proc/uptime").unwrap_or_default();
-        let seconds = |text: &str| text.split(['.', ' ']).next().and_then(|text| text.trim().parse::<i64>().ok());
-        match (seconds(&run.stdout), seconds(&host)) {
-            (Some(inside), Some(host)) if (inside - host).abs() < 30 => Err(format!("it is up for {host} s too")),
-            _ => Ok(()),
-        }
+        let run = stage.own("half.up_time")?;
+        let seconds = |text: &str| text.trim().parse::<i64>().map_err(|_| run.told());
+        let (inside, host) = (seconds(&run.stdout)?, seconds(&crate::saying::line(seconds_since_boot()))?);
+        if (inside - host).abs() < 30 { Err(format!("it is up for {host} s too")) } else { Ok(()) }
     })
     .by(&[sandbox::Wall::TimeNamespace]),
     Row::story("alike.cgroup", "learns in which group of the host it is", |stage| {
-        stage.shell("cut -d: -f3 /proc/self/cgroup | sort -u")?.must_say("/")
+        stage.own("half.cgroup")?.must_say("/")
     })
     .by(&[CgroupNamespace]),
 ];

@@ -175,16 +175,19 @@ pub const ROWS: &[Row] = &[
     .tried_outside(),
     Row::own("host.socket", "calls a socket of the host by its path", || got(UnixStream::connect(told("HOST_SOCKET"))))
         .says(&["ENOENT"])
+        .or_in_dreams(&["EPERM"])
         .by(&[MountNamespace])
         .tried_outside(),
     Row::own("host.port", "calls a port of the host", || connect(&format!("127.0.0.1:{}", number("HOST_PORT"))))
         .says(&["ECONNREFUSED"])
+        .or_in_dreams(&["EPERM"])
         .by(&[NetworkNamespace])
         .tried_outside(),
     Row::own("host.port_by_zero", "calls a port of the host by the address zero", || {
         connect(&format!("0.0.0.0:{}", number("HOST_PORT")))
     })
     .says(&["ECONNREFUSED", "ENETUNREACH"])
+    .or_in_dreams(&["EPERM"])
     .by(&[NetworkNamespace])
     .tried_outside(),
     Row::own("host.interfaces", "looks at the network cards: there is one, the loopback", || {
@@ -217,34 +220,45 @@ pub const ROWS: &[Row] = &[
     .by(&[NetworkNamespace]),
     Row::story("proxy.metadata", "asks the proxy for metadata, which somebody allowed", |stage| {
         proxied(stage, "169.254.169.254", "half.proxy_metadata")
-    }),
+    })
+    .for_programs(),
     Row::story("proxy.loopback", "asks the proxy for the host itself, which somebody allowed", |stage| {
         proxied(stage, "127.0.0.1", "half.proxy_loopback")
-    }),
+    })
+    .for_programs(),
     Row::story("proxy.rebound_name", "asks the proxy for an allowed name whose address is the host itself", |stage| {
         proxied(stage, "localhost", "half.proxy_name")
-    }),
+    })
+    .for_programs(),
     Row::story("proxy.host_name", "asks the proxy for an allowed name, which is this machine's own", |stage| {
         proxied(stage, &host_name(), "half.proxy_host_name")
-    }),
+    })
+    .for_programs(),
     Row::story("proxy.mapped", "asks the proxy for the host as an address of version 6", |stage| {
         proxied(stage, "[::ffff:127.0.0.1]", "half.proxy_mapped")
-    }),
+    })
+    .for_programs(),
     Row::story("proxy.number", "asks the proxy for the host as one number", |stage| {
         proxied(stage, "2130706433", "half.proxy_number")
-    }),
+    })
+    .for_programs(),
     Row::story("proxy.zero", "asks the proxy for the address zero", |stage| {
         proxied(stage, "0.0.0.0", "half.proxy_zero")
-    }),
+    })
+    .for_programs(),
     Row::story("proxy.socks", "asks the proxy for the host by SOCKS", |stage| {
         proxied(stage, "127.0.0.1", "half.socks_loopback")
-    }),
+    })
+    .for_programs(),
     Row::story("proxy.socks_name", "asks the proxy for a name that is the host by SOCKS", |stage| {
         proxied(stage, "localhost", "half.socks_name")
-    }),
+    })
+    .for_programs(),
     Row::story("proxy.unlisted", "asks the proxy for what was not allowed", |stage| {
         proxied(stage, "example.org", "half.proxy_unlisted")
-    }),
+    })
+    .for_programs(),
     Row::story("proxy.around", "goes around the proxy", |stage| proxied(stage, "example.org", "half.direct"))
+        .for_programs()
         .by(&[NetworkNamespace]),
 ];

@@ -111,6 +111,7 @@ pub const ROWS: &[Row] = &[
         .by(&[Capabilities])
         .tried_outside(),
     Row::own("trace.maps_of_init", "reads where things lie in process 1", || open_of_init("maps"))
+        .for_programs()
         .says(&["EPERM", "EACCES", "ENOENT", "nothing"])
         .by(&[Capabilities])
         .tried_outside(),
@@ -166,6 +167,7 @@ pub const ROWS: &[Row] = &[
         Ok(format!("{}", std::os::unix::process::parent_id()))
     })
     .says(&["1"])
+    .or_in_dreams(&["0"])
     .by(&[PidNamespace]),
     Row::own("rights.none", "looks at what it may", rights).says(&["none"]).by(&[Capabilities]).tried_outside(),
     Row::own("rights.no_new_privileges", "looks whether it may gain rights", || status_line("NoNewPrivs"))

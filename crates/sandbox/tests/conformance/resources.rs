@@ -219,7 +219,37 @@ pub const HALVES: &[Row] = &[
     Row::own("half.watches", "takes all watches of files", take_watches),
 ];
 
-const IGNORE_ALL: &str = "for signal in $(seq 1 64); do trap '' $signal 2>/dev/null; done; while :; do sleep 1; done";
+fn write_without_end(mut stream: impl Write) -> Said {
+    loop {
+        stream.write_all(&[0; 4096])?;
+    }
+}
+
+fn sleep_for_ever() -> ! {
+    loop {
+        std::thread::park();
+    }
+}
+
+fn compute_for_ever() -> ! {
+    loop {
+        std::hint::spin_loop();
+    }
+}
+
+/// Does it in a process of two forks and a session of its own.
+fn leave_tree(does: fn() -> Said) -> Said {
+    let child = call(libc::SYS_fork, &[])?;
+    if child == 0 {
+        call(libc::SYS_setsid, &[])?;
+        if call(libc::SYS_fork, &[])? == 0 {
+            does()?;
+        }
+        std::process::exit(0);
+    }
+    call(libc::SYS_wait4, &[child as usize, 0, 0, 0])?;
+    Ok("done".into())
+}
 
 pub const ROWS: &[Row] = &[
     Row::own("bomb.fork", "makes processes without end", fork_until_refused)
@@ -263,6 +293,7 @@ pub const ROWS: &[Row] = &[
     Row::own("bomb.shared_memory", "fills /dev/shm", || write_until_refused("/dev/shm/bomb", 200))
         .with(|_, order| order.limits.disk_bytes = Some(16 * MEGABYTE))
         .says_or_ends(&["ENOSPC", "EDQUOT"], MEMORY)
+        .for_programs()
         .by(&[MountNamespace]),
     Row::own("bomb.temporary_files", "fills /tmp", || write_until_refused("/tmp/bomb", 200))
         .with(|_, order| order.limits.disk_bytes = Some(16 * MEGABYTE))
@@ -295,10 +326,10 @@ pub const ROWS: &[Row] = &[
     Row::own("bomb.descriptors", "opens files without end", open_until_refused)
         .with(|_, order| order.limits.open_files = Some(64))
         .says(&["EMFILE"]),
-    Row::shell("bomb.output", "writes without end", "exec cat /dev/zero")
+    Row::own("bomb.output", "writes without end", || write_without_end(std::io::stdout()))
         .with(|_, order| order.limits.output_bytes = Some(MEGABYTE))
         .judged(|_, run| flooded(run)),
-    Row::shell("bomb.errors", "writes errors without end", "exec cat /dev/zero >&2")
+    Row::own("bomb.errors", "writes errors without end", || write_without_end(std::io::stderr()))
         .with(|_, order| order.limits.output_bytes = Some(MEGABYTE))
         .judged(|_, run| flooded(run)),
     Row::shell("bomb.both_outputs", "writes to both without end", "cat /dev/zero >&2 & exec cat /dev/zero")
@@ -325,10 +356,10 @@ pub const ROWS: &[Row] = &[
             call(libc::SYS_close, &[watch as usize])
         })
     }),
-    Row::shell("endless.sleep", "sleeps for ever", "exec sleep infinity")
+    Row::own("endless.sleep", "sleeps for ever", || sleep_for_ever())
         .with(|_, order| order.limits.time = Some(Duration::from_millis(400)))
         .ends(TIME),
-    Row::shell("endless.spin", "computes for ever", "while :; do :; done")
+    Row::own("endless.spin", "computes for ever", || compute_for_ever())
         .with(|_, order| {
             order.limits.cpu = Some(Duration::from_secs(1));
             order.limits.time = Some(Duration::from_secs(10));
@@ -342,23 +373,34 @@ pub const ROWS: &[Row] = &[
         })
         .ends(CPU)
         .by(&[CpuLimit]),
-    Row::shell("endless.deaf", "ignores every signal that it can", IGNORE_ALL)
-        .with(|_, order| order.limits.time = Some(Duration::from_millis(600)))
-        .ends(TIME),
-    Row::shell("endless.silent", "closes its outputs and goes on", "exec >&- 2>&- <&-; sleep infinity")
-        .with(|_, order| order.limits.time = Some(Duration::from_millis(400)))
-        .ends(TIME),
-    Row::shell(
+    Row::own("endless.deaf", "ignores every signal that it can", || {
+        let ignore = [libc::SIG_IGN, 0, 0, 0];
+        for signal in 1..=64 {
+            // Two of them cannot be.
+            call(libc::SYS_rt_sigaction, &[signal, ignore.as_ptr() as usize, 0, 8]).ok();
+        }
+        sleep_for_ever()
+    })
+    .with(|_, order| order.limits.time = Some(Duration::from_millis(600)))
+    .ends(TIME),
+    Row::own("endless.silent", "closes its outputs and goes on", || {
+        for descriptor in 0..3 {
+            call(libc::SYS_close, &[descriptor])?;
+        }
+        sleep_for_ever()
+    })
+    .with(|_, order| order.limits.time = Some(Duration::from_millis(400)))
+    .ends(TIME),
+    Row::own(
         "endless.daemon",
         "leaves its tree by two forks and a session of its own, and keeps its output open",
-        "(setsid sh -c 'trap \"\" HUP TERM; sleep infinity' & ) & echo done",
+        || leave_tree(|| sleep_for_ever()),
     )
     .by(&[PidNamespace]),
-    Row::shell(
-        "endless.daemon_past_time",
-        "leaves its tree and computes on after its time",
-        "(setsid sh -c 'while :; do :; done' & ) & sleep infinity",
-    )
+    Row::own("endless.daemon_past_time", "leaves its tree and computes on after its time", || {
+        leave_tree(|| compute_for_ever())?;
+        sleep_for_ever()
+    })
     .with(|_, order| order.limits.time = Some(Duration::from_millis(400)))
     .ends(TIME)
     .by(&[PidNamespace]),

@@ -26,6 +26,12 @@ pub struct Row {
     pub is_tried_outside: bool,
     /// Programs of the host without which the row says nothing.
     pub needs: &'static [&'static str],
+    /// It is about what a dream has not, or needs programs inside.
+    pub is_for_programs: bool,
+    /// It is about what only a dream has, or is.
+    pub is_for_dreams: bool,
+    /// Answers that are right in a dream besides.
+    pub in_dreams: &'static [&'static str],
 }
 
 #[derive(Clone, Copy)]
@@ -60,6 +66,9 @@ impl Row {
             walls: &[],
             is_tried_outside: false,
             needs: &[],
+            is_for_programs: false,
+            is_for_dreams: false,
+            in_dreams: &[],
         }
     }
 
@@ -68,11 +77,11 @@ impl Row {
     }
 
     pub const fn shell(name: &'static str, tries: &'static str, script: &'static str) -> Row {
-        Row { needs: &["bash"], ..Row::new(name, tries, Program::Shell(script)) }
+        Row { needs: &["bash"], is_for_programs: true, ..Row::new(name, tries, Program::Shell(script)) }
     }
 
     pub const fn python(name: &'static str, tries: &'static str, script: &'static str) -> Row {
-        Row { needs: &["python3"], ..Row::new(name, tries, Program::Python(script)) }
+        Row { needs: &["python3"], is_for_programs: true, ..Row::new(name, tries, Program::Python(script)) }
     }
 
     pub const fn story(name: &'static str, tries: &'static str, story: fn(&Stage) -> Judged) -> Row {
@@ -105,6 +114,18 @@ impl Row {
 
     pub const fn needing(self, needs: &'static [&'static str]) -> Row {
         Row { needs, ..self }
+    }
+
+    pub const fn for_programs(self) -> Row {
+        Row { is_for_programs: true, ..self }
+    }
+
+    pub const fn for_dreams(self) -> Row {
+        Row { is_for_dreams: true, ..self }
+    }
+
+    pub const fn or_in_dreams(self, answers: &'static [&'static str]) -> Row {
+        Row { in_dreams: answers, ..self }
     }
 
     /// Also tried without a sandbox, where it must not be answered as in one.

@@ -175,27 +175,29 @@ fn fails_closed(stage: &Stage) -> Judged {
 }
 
 pub const ROWS: &[Row] = &[
-    Row::story("order.streams", "writes to both outputs and ends with a code", tells_streams_apart),
-    Row::story("order.stream_at_once", "is heard while it runs", hands_output_on_at_once),
-    Row::story("order.long_input", "reads more than fits into a pipe", takes_long_input),
-    Row::story("order.stop", "is stopped", can_be_stopped),
+    Row::story("order.streams", "writes to both outputs and ends with a code", tells_streams_apart).for_programs(),
+    Row::story("order.stream_at_once", "is heard while it runs", hands_output_on_at_once).for_programs(),
+    Row::story("order.long_input", "reads more than fits into a pipe", takes_long_input).for_programs(),
+    Row::story("order.stop", "is stopped", can_be_stopped).for_programs(),
     Row::shell("order.signal", "ends by a signal", "kill -SEGV $$").ends(&[Verdict::Signalled(libc::SIGSEGV)]),
-    Row::story("order.files", "finds files that were handed in", takes_files),
-    Row::story("order.grants", "reads what was granted", grants_are_read_as_their_owner),
-    Row::story("order.changes", "changes files of a layered grant", tells_changes),
-    Row::story("order.usage", "is told how much it used", tells_usage),
-    Row::story("order.not_there", "is not there", says_what_is_not_there),
-    Row::story("order.fails_closed", "runs on a host that lacks something", fails_closed),
+    Row::story("order.files", "finds files that were handed in", takes_files).for_programs(),
+    Row::story("order.grants", "reads what was granted", grants_are_read_as_their_owner).for_programs(),
+    Row::story("order.changes", "changes files of a layered grant", tells_changes).for_programs(),
+    Row::story("order.usage", "is told how much it used", tells_usage).for_programs(),
+    Row::story("order.not_there", "is not there", says_what_is_not_there).for_programs(),
+    Row::story("order.fails_closed", "runs on a host that lacks something", fails_closed).for_programs(),
     Row::shell("order.environment", "has the variables that it was given", "echo $LANG $HOME $PATH")
         .says(&["C.UTF-8 /tmp /usr/local/bin:/usr/bin:/bin"]),
     Row::story("order.arguments", "gets its arguments as they are", |stage| {
         let order = stage.order(&["printf", "[%s]", "a b", "", "'\"$x", "ü\n"]);
         stage.run(&order, Stdin::Empty).map_err(told)?.must_say("[a b][]['\"$x][ü\n]")
-    }),
+    })
+    .for_programs(),
     Row::story("order.many_arguments", "has long arguments and many variables", |stage| {
         let long = "y".repeat(100_000);
         let mut order = stage.order(&["bash", "-c", "echo ${#1} ${#V99}", "-", &long]);
         order.environment.extend((0..100).map(|number| (format!("V{number}").into(), "v".repeat(500).into())));
         stage.run(&order, Stdin::Empty).map_err(told)?.must_say("100000 500")
-    }),
+    })
+    .for_programs(),
 ];
