@@ -31,7 +31,10 @@ pub enum DreamError {
 }
 
 impl DreamError {
-    pub(crate) fn file<'p, E: Into<io::Error>>(action: &'static str, path: &'p Path) -> impl FnOnce(E) -> DreamError + 'p {
+    pub(crate) fn file<'p, E: Into<io::Error>>(
+        action: &'static str,
+        path: &'p Path,
+    ) -> impl FnOnce(E) -> DreamError + 'p {
         move |source| DreamError::File { action, path: path.into(), source: source.into() }
     }
 }

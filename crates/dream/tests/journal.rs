@@ -155,7 +155,10 @@ fn a_call_has_arguments_way_and_answer() {
     let operation = Call::operation("get", &arguments, Answered::Simulated, Datum::bytes(b"hello"));
     let journal = lab::journal(&[commit(vec![Change::new(own(1), FORK.forked, live(1), operation)])]);
     let call = journal.calls().next().expect("one call");
-    assert_eq!((call.name.to_string(), call.arguments, call.answered), ("get".into(), &arguments[..], Answered::Simulated));
+    assert_eq!(
+        (call.name.to_string(), call.arguments, call.answered),
+        ("get".into(), &arguments[..], Answered::Simulated)
+    );
     assert_eq!((call.answer, journal.calls().count()), (&Datum::bytes(b"hello"), 1));
 }
 
@@ -260,15 +263,27 @@ fn small_sets_take_few_bytes() {
     for count in [1_000, 100_000] {
         let sets = |scattered: bool| {
             let object = move |seq: u64| if scattered { live(1 + seq * 7919 % 10_000) } else { live(1 + seq / 10) };
-            let change = move |seq| Change::new(own(seq), FORK.forked, object(seq), Operation::set_slot(NAMES[seq as usize % 10], seq as f64));
+            let change = move |seq| {
+                Change::new(
+                    own(seq),
+                    FORK.forked,
+                    object(seq),
+                    Operation::set_slot(NAMES[seq as usize % 10], seq as f64),
+                )
+            };
             (1..=count).map(change).collect::<Vec<_>>()
         };
         let bytes = |commits: &[NewCommit]| written(commits).len() as f64 / count as f64;
         let together = [false, true].map(|scattered| bytes(&[commit(sets(scattered))]));
         let by_ten: Vec<NewCommit> = sets(false).chunks(10).map(|changes| commit(changes.to_vec())).collect();
         let each: Vec<NewCommit> = sets(false).into_iter().map(|change| commit(vec![change])).collect();
-        println!("{count} sets: one commit, in order {:.2}, scattered {:.2}; ten a commit {:.2}; one a commit {:.2} bytes a change",
-            together[0], together[1], bytes(&by_ten), bytes(&each));
+        println!(
+            "{count} sets: one commit, in order {:.2}, scattered {:.2}; ten a commit {:.2}; one a commit {:.2} bytes a change",
+            together[0],
+            together[1],
+            bytes(&by_ten),
+            bytes(&each)
+        );
         assert!(together.iter().all(|bytes| *bytes <= 8.0), "{together:?}");
     }
 }

@@ -80,9 +80,11 @@ impl Place {
 /// What the fixture holds. Never to be changed.
 fn fixed_journal() -> Journal {
     let change = |seq, object, operation| Change::new(own(seq), Time(FORK.forked.0 + seq), object, operation);
-    let creation = Creation { protos: vec![live(4)], slots: vec![("balance".into(), 5.0.into())], ..Creation::default() };
+    let creation =
+        Creation { protos: vec![live(4)], slots: vec![("balance".into(), 5.0.into())], ..Creation::default() };
     let made = ObjectId::minted(own(1));
-    let call = Call::operation("http get", &[Datum::text("https://example.org")], Answered::Simulated, Datum::bytes(b"hi"));
+    let call =
+        Call::operation("http get", &[Datum::text("https://example.org")], Answered::Simulated, Datum::bytes(b"hi"));
     let first = vec![
         Change::create(own(1), FORK.forked, creation),
         change(2, live(9), Operation::set_slot("account", made)),
@@ -178,7 +180,8 @@ fn a_torn_tail_is_cut() {
 fn damage_is_told_and_never_read_as_data() {
     let (place, journal) = (Place::new(), some_journal());
     write_whole(&place, &journal);
-    let (kept, whole) = (place.dreams.read(id()).expect("it is read"), fs::read(place.file("d7")).expect("it is there"));
+    let (kept, whole) =
+        (place.dreams.read(id()).expect("it is read"), fs::read(place.file("d7")).expect("it is there"));
     let mut random = Random::new(9);
     for at in 0..whole.len() {
         let mut damaged = whole.clone();

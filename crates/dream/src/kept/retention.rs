@@ -26,6 +26,9 @@ impl Retention {
         over.sort_unstable_by(|one, other| other.cmp(one));
         let is_old = |ended_ms: u64| now_ms.saturating_sub(ended_ms) > self.age_ms;
         let numbered = over.into_iter().enumerate();
-        numbered.filter(|(index, (ended_ms, _))| *index >= self.count || is_old(*ended_ms)).map(|(_, (_, id))| id).collect()
+        numbered
+            .filter(|(index, (ended_ms, _))| *index >= self.count || is_old(*ended_ms))
+            .map(|(_, (_, id))| id)
+            .collect()
     }
 }

@@ -144,7 +144,8 @@ fn named(name: &Text, literal: &Datum) -> (String, Literal) {
         Datum::Nil => ("nil".into(), Literal::None),
         Datum::Boolean(truth) => (truth.to_string(), Literal::None),
         Datum::Number(number) => {
-            let is_said = matches!(literal_of(&name), Some(Literal::Number(said)) if said.to_bits() == number.to_bits());
+            let is_said =
+                matches!(literal_of(&name), Some(Literal::Number(said)) if said.to_bits() == number.to_bits());
             (if is_said { name } else { format_number(*number) }, Literal::Number(*number))
         }
         Datum::Text(text) => {

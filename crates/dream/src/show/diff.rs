@@ -52,10 +52,12 @@ pub fn diff(journal: &Journal, names: &dyn Names) -> Diff {
         }
         operations.push(&change.operation);
     }
-    let mut sections: Vec<Section> = order.iter().filter_map(|object| section(&values, *object, &touched[object])).collect();
-    // Known only when all was shown: what is part of something else needs no section of its own.
+    let mut sections: Vec<Section> =
+        order.iter().filter_map(|object| section(&values, *object, &touched[object])).collect();
+    // Known only when all was shown: a new object that is part of something else needs no section of its own.
     let shown = values.shown.borrow();
-    sections.retain(|section| section.object.is_none_or(|object| !shown.contains(&object)));
+    let is_elsewhere = |object: ObjectId| view.is_made(object) && shown.contains(&object);
+    sections.retain(|section| !section.object.is_some_and(is_elsewhere));
     sections.extend(unseen(&values, &order, &shown));
     sections.extend(calls(&values, journal));
     Diff { sections }
@@ -91,7 +93,9 @@ fn section(values: &Values<'_>, object: ObjectId, operations: &[&Operation]) -> 
         }
     };
     let unfit = values.view.unfit.iter().filter(|(each, _)| *each == object);
-    writer.lines.extend(unfit.flat_map(|(_, why)| marked(Mark::Note, &format!("a change does not fit: {why}")).collect::<Vec<_>>()));
+    writer.lines.extend(
+        unfit.flat_map(|(_, why)| marked(Mark::Note, &format!("a change does not fit: {why}")).collect::<Vec<_>>()),
+    );
     let is_new = values.view.is_made(object);
     (is_new || !writer.lines.is_empty()).then_some(Section { title, object: Some(object), lines: writer.lines })
 }
@@ -132,9 +136,15 @@ impl Writer<'_> {
                 items.iter().enumerate().map(|(index, item)| format!("at {index}: {}", text(item))).collect()
             }
             Body::Elements(run) => vec![self.values.elements(When::After, self.object, run)],
-            Body::Map(entries) => entries.iter().map(|(key, value)| format!("at {}: {}", text(key), text(value))).collect(),
-            Body::Counters(counters) => counters.iter().map(|(key, sum)| format!("counts {}: {sum}", text(key))).collect(),
-            Body::Members(members) => members.iter().map(|(member, times)| format!("has {} {times} times", text(member))).collect(),
+            Body::Map(entries) => {
+                entries.iter().map(|(key, value)| format!("at {}: {}", text(key), text(value))).collect()
+            }
+            Body::Counters(counters) => {
+                counters.iter().map(|(key, sum)| format!("counts {}: {sum}", text(key))).collect()
+            }
+            Body::Members(members) => {
+                members.iter().map(|(member, times)| format!("has {} {times} times", text(member))).collect()
+            }
         };
         lines.iter().for_each(|line| self.say(Mark::Added, line));
     }
@@ -157,7 +167,8 @@ impl Writer<'_> {
 
     fn put(&mut self, field: &Field) {
         let view = self.values.view;
-        let (before, after) = (view.field(When::Before, self.object, field), view.field(When::After, self.object, field));
+        let (before, after) =
+            (view.field(When::Before, self.object, field), view.field(When::After, self.object, field));
         let after = after.unwrap_or_default();
         if before.as_ref() == Some(&after) && *field != Field::Data {
             return;
@@ -236,7 +247,9 @@ impl Writer<'_> {
                 self.say(Mark::Added, &format!("at {index}: {}", text(value)));
             }
             (Operation::Count { key, delta }, _) => self.say(Mark::Added, &format!("counts {}: {delta:+}", text(key))),
-            (Operation::Add { member, count }, _) => self.say(Mark::Added, &format!("has {} {count} times more", text(member))),
+            (Operation::Add { member, count }, _) => {
+                self.say(Mark::Added, &format!("has {} {count} times more", text(member)))
+            }
             (Operation::Remove { member, count }, _) => {
                 self.say(Mark::Removed, &format!("has {} {count} times less", text(member)));
             }
@@ -255,7 +268,10 @@ fn line_of(operation: &Operation) -> Option<ElementLine> {
 
 /// An object that has just this in its line, to find out what edits take from it.
 fn draft_of(run: Run, line: ElementLine) -> Option<Draft> {
-    let mut draft = Draft::from(Creation { body: if line == ElementLine::Protos { Body::Nothing } else { Body::Elements(run.clone()) }, ..Creation::default() });
+    let mut draft = Draft::from(Creation {
+        body: if line == ElementLine::Protos { Body::Nothing } else { Body::Elements(run.clone()) },
+        ..Creation::default()
+    });
     if line == ElementLine::Protos {
         draft.apply(&Operation::Insert { line, index: 0, run }).ok()?;
     }

@@ -14,7 +14,8 @@ use serde_json::{Map, Value, json};
 pub fn changes(journal: &Journal, names: &dyn Names, take: &mut dyn FnMut(Value)) {
     let view = View::new(journal, names);
     let titles = Titles::new(&view, journal);
-    let mut teller = Teller { view: &view, titles: &titles, slots: FxHashSet::default(), removed: FxHashSet::default() };
+    let mut teller =
+        Teller { view: &view, titles: &titles, slots: FxHashSet::default(), removed: FxHashSet::default() };
     for (number, entry) in journal.entries().iter().enumerate() {
         for change in entry.changes() {
             let mut told = teller.change(change);
@@ -120,7 +121,8 @@ impl Teller<'_> {
 
     fn creation(&self, creation: &Creation) -> Value {
         let mut told = Map::new();
-        let kind = image::Flags::from_number(creation.flags).map_or("unknown".into(), |flags| format!("{:?}", flags.kind));
+        let kind =
+            image::Flags::from_number(creation.flags).map_or("unknown".into(), |flags| format!("{:?}", flags.kind));
         told.insert("kind".into(), kind.into());
         told.insert("protos".into(), creation.protos.iter().map(|proto| self.object(*proto)).collect());
         let slots = creation.slots.iter().map(|(name, value)| (readable_text(name.as_bytes()), self.value(value)));

@@ -5,10 +5,10 @@ use super::title::Titles;
 use super::view::{View, When};
 use image::readable_text;
 use language::syntax::quote;
+use object::Kind;
 use object::change::{Body, Creation, Datum, ObjectId, Run};
 use object::number_text::format_number;
 use object::sequence::Sequence;
-use object::Kind;
 use rustc_hash::FxHashSet;
 use std::cell::RefCell;
 

@@ -8,7 +8,8 @@ use object::change::*;
 use store::NewCommit;
 use testkit::Random;
 
-pub const FORK: ForkPoint = ForkPoint { store: *b"a store's own id", actor: ActorId(7), forked: Time::from_ms(1_000_000) };
+pub const FORK: ForkPoint =
+    ForkPoint { store: *b"a store's own id", actor: ActorId(7), forked: Time::from_ms(1_000_000) };
 pub const RECEIPT: Time = Time::from_ms(2_000_000);
 
 pub fn own(seq: u64) -> ChangeId {
@@ -136,7 +137,11 @@ pub fn written(commits: &[NewCommit]) -> Vec<u8> {
 }
 
 /// What a decoder makes of it, in pieces of these sizes.
-pub fn decoded(bytes: &[u8], bounds: Bounds, mut piece: impl FnMut() -> usize) -> (Vec<Entry>, Result<usize, JournalError>) {
+pub fn decoded(
+    bytes: &[u8],
+    bounds: Bounds,
+    mut piece: impl FnMut() -> usize,
+) -> (Vec<Entry>, Result<usize, JournalError>) {
     let (mut decoder, mut entries, mut rest) = (Decoder::new(FORK, bounds), Vec::new(), bytes);
     while !rest.is_empty() {
         let (now, later) = rest.split_at(piece().clamp(1, rest.len()));
