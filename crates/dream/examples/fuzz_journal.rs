@@ -7,6 +7,7 @@ mod lab;
 use dream::Bounds;
 use dream::show::{Nameless, diff, to_json};
 use lab::{Dreamer, decoded, forged, worsened, written};
+use std::ops::ControlFlow;
 use std::process::ExitCode;
 use store::NewCommit;
 use testkit::Random;
@@ -64,7 +65,10 @@ fn show(entries: Vec<dream::Entry>) -> Result<(), String> {
         return Err(format!("{letter:?} is shown"));
     }
     let mut told = 0;
-    to_json(&journal, &Nameless, &mut |_| told += 1);
+    to_json(&journal, &Nameless, &mut |_| {
+        told += 1;
+        ControlFlow::Continue(())
+    });
     let changes = journal.changes().count();
     if told == changes { Ok(()) } else { Err(format!("{told} of {changes} changes are told")) }
 }

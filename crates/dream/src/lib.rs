@@ -10,7 +10,9 @@ mod kept;
 pub mod show;
 
 pub use error::DreamError;
-pub use journal::{Answered, Bounds, Call, Decoder, Entry, ForkPoint, Journal, JournalError, RawJournal, Writer};
+pub use journal::{
+    Answered, Bounds, Call, Decoder, Entry, ForkPoint, Journal, JournalError, RawJournal, Received, Writer,
+};
 pub use kept::{
     DreamId, Dreams, End, FileChange, FileKind, Header, KeptDream, Limits, Listed, Original, PathText, Recording,
     Retention, Status, Summary, Usage, Written,

@@ -10,6 +10,7 @@ use fork::Forked;
 use lab::{Dreamer, FORK, live, own};
 use object::change::*;
 use serde_json::Value;
+use std::ops::ControlFlow;
 use store::NewCommit;
 use testkit::Random;
 
@@ -207,14 +208,20 @@ fn anything_can_be_shown() {
         let journal = lab::journal(&Dreamer::new(&mut Random::new(seed)).commits(6));
         let _ = diff(&journal, &Nameless).to_string();
         let mut count = 0;
-        to_json(&journal, &Nameless, &mut |_| count += 1);
+        to_json(&journal, &Nameless, &mut |_| {
+            count += 1;
+            ControlFlow::Continue(())
+        });
         assert_eq!(count, journal.changes().count());
     }
 }
 
 fn json(journal: &Journal, names: &dyn dream::show::Names) -> Vec<Value> {
     let mut told = Vec::new();
-    to_json(journal, names, &mut |change| told.push(change));
+    to_json(journal, names, &mut |change| {
+        told.push(change);
+        ControlFlow::Continue(())
+    });
     told
 }
 
@@ -272,4 +279,22 @@ fn json_names_every_operation() {
         (&"FFI_CALL".into(), &"get".into(), &"blocked".into())
     );
     assert_eq!((&told[0]["arguments"][0], &told[0]["value"]), (&"x".into(), &"no".into()));
+}
+
+/// Two bytes stand for a long text once it has been said: what is shown of a small journal is not gigabytes.
+#[test]
+fn there_is_an_end_to_what_is_shown() {
+    let long = "x".repeat(60_000);
+    let items = Run::items((0..400_000).map(|_| Datum::text(&long)).collect::<Vec<_>>());
+    let insert = |_| (live(1), Operation::Insert { line: Line::Items, index: 0, run: items.clone() });
+    let mut operations: Vec<(ObjectId, Operation)> = (0..3).map(insert).collect();
+    let body = Body::Elements(items.clone());
+    operations
+        .push((live(1), Operation::Create(Box::new(Creation { kind: 3, flags: 3 << 1, body, ..Creation::default() }))));
+    let journal = journal_of(operations);
+    let text = diff(&journal, &Nameless).to_string();
+    assert!(text.len() < 256 << 20 && text.contains("lines more"), "{} bytes", text.len());
+    let told = json(&journal, &Nameless);
+    assert!(told.iter().all(|change| change.to_string().len() < 256 << 20));
+    assert!(told[0].to_string().contains("left_out"));
 }

@@ -26,14 +26,13 @@ pub use bounds::Bounds;
 pub use call::{Answered, Call};
 pub use decoded::Journal;
 pub use decoder::Decoder;
-pub use entry::Entry;
+pub use entry::{Entry, Received};
 pub use error::JournalError;
 pub use raw::RawJournal;
 pub use writer::Writer;
 
 pub(crate) use frame::{Frame, HEADER_BYTES, Kind, write as write_frame};
 pub(crate) use intake::Intake;
-pub(crate) use writer::encode as encode_entry;
 
 use object::change::{ActorId, Time};
 

@@ -126,7 +126,8 @@ impl Writer<'_, '_> {
         let name = self.tree.node(*name);
         let Literal::Text(text) = &name.literal else { return None };
         let is_last = node.next.is_none_or(|next| self.tree.node(next).is_end_of_line());
-        (is_last && name.next.is_none() && name.args.is_empty() && is_name(text)).then(|| (text.clone(), operator))
+        (is_last && name.next.is_none() && name.args.is_empty() && can_be_assigned_to(text))
+            .then(|| (text.clone(), operator))
     }
 
     /// Whether an operand would go on behind its end, or end before it, without brackets.
@@ -138,8 +139,12 @@ impl Writer<'_, '_> {
     }
 }
 
-/// Whether text can stand as a message's name without quotes.
-pub fn is_name(text: &str) -> bool {
+/// Whether text can stand before `:=` without quotes.
+pub fn can_be_assigned_to(text: &str) -> bool {
+    is_name(text) || (!text.is_empty() && text.chars().all(|letter| "+-*/%^&|<>=!?@.:~".contains(letter)))
+}
+
+fn is_name(text: &str) -> bool {
     let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
     text.starts_with(|first: char| is_letter(first) && !first.is_numeric()) && text.chars().all(is_letter)
 }
