@@ -241,6 +241,7 @@ fn foreign_files_are_refused_with_a_reason_and_left_alone() {
     let other = Dreams::open(place.directory.path(), [9; 16]).expect("the same place");
     place.dream(20, 1);
     assert!(matches!(other.read("d20".parse().expect("a name")), Err(DreamError::OtherImage(_))));
+    assert!(matches!(other.begin(&header(21)), Err(DreamError::OtherImage(_))));
 }
 
 #[test]

@@ -71,6 +71,9 @@ impl Dreams {
     pub fn begin(&self, header: &Header) -> Result<Recording, DreamError> {
         let id = header.id();
         let (name, path) = (id.to_string(), self.path(id));
+        if header.store != self.store {
+            return Err(DreamError::OtherImage(path));
+        }
         let unnamed = format!(".{name}.new");
         let failed = |action| DreamError::file::<Errno>(action, &path);
         match rustix::fs::unlinkat(&self.directory, &unnamed, AtFlags::empty()) {
