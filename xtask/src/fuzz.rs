@@ -1,15 +1,19 @@
-//! `cargo xtask fuzz`: seeded generator loops on the stable toolchain. A target is an example of the `language` crate,
-//! `fuzz_<name>`, that takes `--seconds` and `--seed` and fails with a message that names the seed of the case.
+//! `cargo xtask fuzz`: seeded generator loops on the stable toolchain. A target is an example `fuzz_<name>` of the crate that
+//! it is about; it takes `--seconds` and `--seed` and fails with a message that names the seed of the case.
 
 use crate::workspace::{self, Workspace};
 use anyhow::{Result, ensure};
 
 /// Every target; the gate runs a sample of each.
-pub const TARGETS: &[&str] = &["syntax", "vm"];
+pub const TARGETS: &[&str] = &["syntax", "vm", "journal"];
+
+fn package_of(target: &str) -> &'static str {
+    if target == "journal" { "dream" } else { "language" }
+}
 
 #[derive(clap::Args)]
 pub struct Options {
-    /// Which target: syntax or vm
+    /// Which target: syntax, vm or journal
     #[arg(value_parser = clap::builder::PossibleValuesParser::new(TARGETS))]
     name: String,
     /// How long to run
@@ -28,10 +32,11 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
 }
 
 pub fn fuzz(workspace: &Workspace, target: &str, seconds: u64, cases: u64, seed: u64) -> Result<()> {
-    let source = format!("crates/language/examples/fuzz_{target}.rs");
+    let package = package_of(target);
+    let source = format!("crates/{package}/examples/fuzz_{target}.rs");
     ensure!(workspace.root.join(&source).is_file(), "fuzz target {target} has no {source}");
     println!("fuzz {target}: {seconds} s from seed {seed}");
-    let mut command = workspace.cargo(["run", "--quiet", "--profile", "gate", "--package", "language"]);
+    let mut command = workspace.cargo(["run", "--quiet", "--profile", "gate", "--package", package]);
     command.args(["--example", &format!("fuzz_{target}"), "--"]);
     let [seconds, cases, seed] = [seconds, cases, seed].map(|number| number.to_string());
     command.args(["--seconds", &seconds, "--cases", &cases, "--seed", &seed]);

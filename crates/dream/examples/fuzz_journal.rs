@@ -5,7 +5,9 @@
 mod lab;
 
 use dream::Bounds;
+use dream::show::{Nameless, diff, to_json};
 use lab::{Dreamer, decoded, forged, worsened, written};
+use std::ops::ControlFlow;
 use std::process::ExitCode;
 use store::NewCommit;
 use testkit::Random;
@@ -49,7 +51,24 @@ fn check(bytes: &[u8]) -> Result<(), String> {
     };
     let commits: Vec<NewCommit> = entries.iter().map(commit).collect();
     match decoded(&written(&commits), Bounds::default(), || usize::MAX) {
-        (again, Ok(0)) if again == entries => Ok(()),
-        (again, end) => Err(format!("written again it is {again:?}, {end:?}")),
+        (again, Ok(0)) if again == entries => {}
+        (again, end) => return Err(format!("written again it is {again:?}, {end:?}")),
     }
+    show(entries)
+}
+
+fn show(entries: Vec<dream::Entry>) -> Result<(), String> {
+    let mut journal = dream::Journal::new(lab::FORK);
+    entries.into_iter().for_each(|entry| journal.push(entry));
+    let text = diff(&journal, &Nameless).to_string();
+    if let Some(letter) = text.chars().find(|letter| letter.is_control() && *letter != '\n' && *letter != '\t') {
+        return Err(format!("{letter:?} is shown"));
+    }
+    let mut told = 0;
+    to_json(&journal, &Nameless, &mut |_| {
+        told += 1;
+        ControlFlow::Continue(())
+    });
+    let changes = journal.changes().count();
+    if told == changes { Ok(()) } else { Err(format!("{told} of {changes} changes are told")) }
 }

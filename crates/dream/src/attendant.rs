@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// How much is carried at once.
-const PIECE_BYTES: usize = 64 << 10;
+const PIECE_BYTES: usize = 16 << 10;
 
 /// A copy of the image process, in which nothing has happened yet.
 pub struct Forked {
@@ -218,9 +218,9 @@ impl Up {
             }
             let Ok(count @ 1..) = self.journal.read(&mut piece) else { return false };
             let (recording, mut failure) = (&mut self.recording, None);
-            let fed = self.decoder.feed(&piece[..count], now_time(), &mut |entry| {
+            let fed = self.decoder.feed(&piece[..count], now_time(), &mut |received| {
                 if failure.is_none() {
-                    failure = recording.append(&entry).err();
+                    failure = recording.append(&received).err();
                 }
             });
             self.failure = failure.or(fed.err().map(DreamError::from));

@@ -8,7 +8,7 @@
 mod lab;
 
 use dream::*;
-use lab::{Dreamer, FORK, journal, live, own};
+use lab::{Dreamer, FORK, append, journal, live, own};
 use object::change::{Change, Creation, Datum, Line, ObjectId, Operation, Run, Time};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -78,7 +78,7 @@ impl Place {
 }
 
 /// What the fixture holds. Never to be changed.
-fn fixed_journal() -> Journal {
+fn fixed_commits() -> Vec<NewCommit> {
     let change = |seq, object, operation| Change::new(own(seq), Time(FORK.forked.0 + seq), object, operation);
     let creation =
         Creation { protos: vec![live(4)], slots: vec![("balance".into(), 5.0.into())], ..Creation::default() };
@@ -102,12 +102,12 @@ fn fixed_journal() -> Journal {
         changes,
         ..NewCommit::default()
     };
-    journal(&[commit("begin", first), commit("größer", second)])
+    vec![commit("begin", first), commit("größer", second)]
 }
 
 /// Of the dream 7, the only actor that the lab's journals are of.
-fn some_journal() -> Journal {
-    journal(&Dreamer::new(&mut Random::new(5)).commits(9))
+fn some_commits() -> Vec<NewCommit> {
+    Dreamer::new(&mut Random::new(5)).commits(9)
 }
 
 fn id() -> DreamId {
@@ -115,18 +115,19 @@ fn id() -> DreamId {
 }
 
 /// Everything that a file can hold, in the order in which a dream writes it.
-fn write_whole(place: &Place, journal: &Journal) {
+fn write_whole(place: &Place, commits: &[NewCommit]) {
     let mut recording = place.dreams.begin(&header(7)).expect("it begins");
-    journal.entries().iter().for_each(|entry| recording.append(entry).expect("it is appended"));
+    append(&mut recording, commits, 0);
     recording.append_file(&file_change()).expect("it is appended");
     recording.end(&end(2_000_000)).expect("it ends");
 }
 
 #[test]
 fn what_was_kept_is_read() {
-    let (place, journal) = (Place::new(), some_journal());
+    let (place, commits) = (Place::new(), some_commits());
+    let journal = journal(&commits);
     assert!(journal.changes().count() > 5, "the journal says something");
-    write_whole(&place, &journal);
+    write_whole(&place, &commits);
     let kept = place.dreams.read(id()).expect("it is read");
     assert_eq!((&kept.header, kept.end.as_ref()), (&header(7), Some(&end(2_000_000))));
     assert_eq!((&kept.journal, kept.changed_files), (&journal, 1));
@@ -151,11 +152,12 @@ fn what_is_kept_is_its_owners_alone() {
 /// Cut anywhere behind its header: what was whole before is there, and the dream goes on from it.
 #[test]
 fn a_torn_tail_is_cut() {
-    let (place, journal) = (Place::new(), some_journal());
+    let (place, commits) = (Place::new(), some_commits());
+    let journal = journal(&commits);
     let mut recording = place.dreams.begin(&header(7)).expect("it begins");
     let mut ends = vec![recording.bytes()];
-    for entry in journal.entries() {
-        recording.append(entry).expect("it is appended");
+    for number in 0..commits.len() {
+        append(&mut recording, &commits[..=number], number);
         ends.push(recording.bytes());
     }
     drop(recording);
@@ -169,7 +171,7 @@ fn a_torn_tail_is_cut() {
         assert_eq!((kept.journal.entries(), kept.end), (&journal.entries()[..sound], None), "cut at {length}");
         assert_eq!(kept.journal.cut_bytes(), length + garbage.len() - ends[sound] as usize);
         let (mut recording, _) = place.dreams.resume(id()).expect("it goes on");
-        journal.entries()[sound..].iter().for_each(|entry| recording.append(entry).expect("it is appended"));
+        append(&mut recording, &commits, sound);
         drop(recording);
         assert_eq!(fs::read(place.file("d7")).expect("it is there"), whole, "cut at {length}");
     }
@@ -178,8 +180,9 @@ fn a_torn_tail_is_cut() {
 /// A file with an end was flushed before it got that: what does not match then is damage, and told.
 #[test]
 fn damage_is_told_and_never_read_as_data() {
-    let (place, journal) = (Place::new(), some_journal());
-    write_whole(&place, &journal);
+    let (place, commits) = (Place::new(), some_commits());
+    let journal = journal(&commits);
+    write_whole(&place, &commits);
     let (kept, whole) =
         (place.dreams.read(id()).expect("it is read"), fs::read(place.file("d7")).expect("it is there"));
     let mut random = Random::new(9);
@@ -238,6 +241,7 @@ fn foreign_files_are_refused_with_a_reason_and_left_alone() {
     let other = Dreams::open(place.directory.path(), [9; 16]).expect("the same place");
     place.dream(20, 1);
     assert!(matches!(other.read("d20".parse().expect("a name")), Err(DreamError::OtherImage(_))));
+    assert!(matches!(other.begin(&header(21)), Err(DreamError::OtherImage(_))));
 }
 
 #[test]
@@ -285,14 +289,14 @@ fn what_was_begun_without_a_name_is_removed() {
 /// A dream may end, go on and end again; what counts is the last end.
 #[test]
 fn a_dream_goes_on_behind_its_end() {
-    let (place, journal) = (Place::new(), some_journal());
-    let (first, second) = journal.entries().split_at(2);
+    let (place, commits) = (Place::new(), some_commits());
+    let journal = journal(&commits);
     let mut recording = place.dreams.begin(&header(7)).expect("it begins");
-    first.iter().for_each(|entry| recording.append(entry).expect("it is appended"));
+    append(&mut recording, &commits[..2], 0);
     recording.end(&end(1)).expect("it ends");
     let (mut recording, kept) = place.dreams.resume(id()).expect("it goes on");
     assert_eq!(kept.end, Some(end(1)));
-    second.iter().for_each(|entry| recording.append(entry).expect("it is appended"));
+    append(&mut recording, &commits, 2);
     recording.flush().expect("it is flushed");
     assert_eq!(place.dreams.read(id()).expect("it is read").end, None, "it runs again");
     recording.end(&end(2)).expect("it ends");
@@ -334,9 +338,10 @@ fn a_dream_that_asks_to_be_kept_is() {
 
 #[test]
 fn a_dream_of_format_1_opens() {
-    let (place, journal) = (Place::new(), fixed_journal());
+    let (place, commits) = (Place::new(), fixed_commits());
+    let journal = journal(&commits);
     if let Some(file) = std::env::var_os("TELOS_WRITE_FIXTURE") {
-        write_whole(&place, &journal);
+        write_whole(&place, &commits);
         fs::copy(place.file("d7"), file).expect("it is copied");
         fs::remove_file(place.file("d7")).expect("it was there");
     }

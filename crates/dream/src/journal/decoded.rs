@@ -39,6 +39,11 @@ impl Journal {
         self.entries.iter().flat_map(|entry| &entry.changes)
     }
 
+    /// The same, for whoever merges them.
+    pub fn into_changes(self) -> Vec<Change> {
+        self.entries.into_iter().flat_map(|entry| entry.changes).collect()
+    }
+
     /// What the dream asked of the world outside, and what it was answered.
     pub fn calls(&self) -> impl Iterator<Item = Call<'_>> {
         self.changes().filter_map(|change| match &change.operation {

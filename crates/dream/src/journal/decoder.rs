@@ -2,7 +2,7 @@
 
 use super::frame::{Frame, HEADER_BYTES, Kind};
 use super::intake::Intake;
-use super::{Bounds, Entry, ForkPoint, Journal, JournalError};
+use super::{Bounds, ForkPoint, Journal, JournalError, Received};
 use object::change::Time;
 
 /// Reads one stream from its beginning, in pieces of any size. The pieces do not matter: the same bytes give the same entries,
@@ -41,7 +41,12 @@ impl Decoder {
 
     /// Decodes what is whole by now and hands it out, entry by entry. `receipt` is when the bytes came, by the reader's clock.
     /// After an error every later call says the same.
-    pub fn feed(&mut self, chunk: &[u8], receipt: Time, take: &mut dyn FnMut(Entry)) -> Result<(), JournalError> {
+    pub fn feed(
+        &mut self,
+        chunk: &[u8],
+        receipt: Time,
+        take: &mut dyn FnMut(Received<'_>),
+    ) -> Result<(), JournalError> {
         if let Some(failure) = &self.failure {
             return Err(failure.clone());
         }
@@ -63,7 +68,7 @@ impl Decoder {
         self.intake.last_seq()
     }
 
-    fn run(&mut self, mut chunk: &[u8], receipt: Time, take: &mut dyn FnMut(Entry)) -> Result<(), JournalError> {
+    fn run(&mut self, mut chunk: &[u8], receipt: Time, take: &mut dyn FnMut(Received<'_>)) -> Result<(), JournalError> {
         loop {
             if !self.fill(&mut chunk, HEADER_BYTES) {
                 return Ok(());
@@ -76,9 +81,9 @@ impl Decoder {
             let bytes = std::mem::take(&mut self.partial);
             let payload = frame.checked(self.seed, &bytes)?;
             let entry = self.intake.entry(payload, self.position, receipt)?;
+            take(Received { entry, payload, receipt });
             self.position += bytes.len() as u64;
             self.reuse(bytes);
-            take(entry);
         }
     }
 

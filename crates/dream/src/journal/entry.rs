@@ -1,4 +1,4 @@
-//! One commit of a dream, decoded.
+//! One commit of a dream, decoded; and the same with the bytes that it came in, for whoever keeps those.
 
 use object::change::{Change, Time};
 
@@ -10,6 +10,15 @@ pub struct Entry {
     pub(super) author: String,
     pub(super) cause: String,
     pub(super) changes: Vec<Change>,
+}
+
+/// An entry as it was received.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Received<'b> {
+    pub entry: Entry,
+    /// What it was decoded from. Kept as it is: to write the entry anew would put names that a stranger chose into a table.
+    pub(crate) payload: &'b [u8],
+    pub(crate) receipt: Time,
 }
 
 impl Entry {

@@ -15,15 +15,19 @@ const CHECKSUM_BYTES: usize = 8;
 #[repr(u8)]
 pub enum Kind {
     Commit = 1,
-    /// The others are for files: how the dream began, a file that it changed, and how it ended.
+    /// The others are for files: how the dream began, a commit with the time of its receipt, a file that it changed, and how
+    /// it ended.
     Header = 2,
-    File = 3,
-    End = 4,
+    Received = 3,
+    File = 4,
+    End = 5,
 }
 
 impl Kind {
     fn of(number: u8) -> Option<Kind> {
-        [Kind::Commit, Kind::Header, Kind::File, Kind::End].into_iter().find(|kind| *kind as u8 == number)
+        [Kind::Commit, Kind::Header, Kind::Received, Kind::File, Kind::End]
+            .into_iter()
+            .find(|kind| *kind as u8 == number)
     }
 }
 
@@ -63,14 +67,15 @@ impl Frame {
     }
 }
 
-/// Writes a frame behind whatever the buffer holds. The payload is shorter than 4 GiB, which its bounds see to.
-pub fn write(seed: u64, position: u64, kind: Kind, payload: &[u8], buffer: &mut Vec<u8>) {
-    let start = buffer.len();
-    buffer.reserve(HEADER_BYTES + payload.len());
+/// Writes a frame behind whatever the buffer holds. The payload, which comes in parts, is shorter than 4 GiB: its bounds see
+/// to that.
+pub fn write(seed: u64, position: u64, kind: Kind, payload: &[&[u8]], buffer: &mut Vec<u8>) {
+    let (start, payload_bytes) = (buffer.len(), payload.iter().map(|part| part.len()).sum::<usize>());
+    buffer.reserve(HEADER_BYTES + payload_bytes);
     buffer.extend([0; CHECKSUM_BYTES]);
-    buffer.extend((payload.len() as u32).to_le_bytes());
+    buffer.extend((payload_bytes as u32).to_le_bytes());
     buffer.push(kind as u8);
-    buffer.extend(payload);
+    payload.iter().for_each(|part| buffer.extend(*part));
     let sum = checksum(seed.wrapping_add(position), &buffer[start + CHECKSUM_BYTES..]);
     buffer[start..start + CHECKSUM_BYTES].copy_from_slice(&sum.to_le_bytes());
 }

@@ -27,7 +27,7 @@ pub use bounds::Bounds;
 pub use call::{Answered, Call};
 pub use decoded::Journal;
 pub use decoder::Decoder;
-pub use entry::Entry;
+pub use entry::{Entry, Received};
 pub use error::JournalError;
 pub use journaling::Journaling;
 pub use raw::RawJournal;
@@ -35,7 +35,6 @@ pub use writer::Writer;
 
 pub(crate) use frame::{Frame, HEADER_BYTES, Kind, write as write_frame};
 pub(crate) use intake::Intake;
-pub(crate) use writer::encode as encode_entry;
 
 use object::change::{ActorId, Time};
 

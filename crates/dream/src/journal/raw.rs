@@ -29,7 +29,7 @@ impl RawJournal {
     pub fn decode(self, fork: ForkPoint, receipt: Time) -> Result<Journal, JournalError> {
         let mut decoder = Decoder::new(fork, self.bounds);
         let mut journal = Journal::new(fork);
-        decoder.feed(&self.bytes, receipt, &mut |entry| journal.push(entry))?;
+        decoder.feed(&self.bytes, receipt, &mut |received| journal.push(received.entry))?;
         journal.note_cut(decoder.unfinished_bytes());
         Ok(journal)
     }

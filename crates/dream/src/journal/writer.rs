@@ -47,7 +47,7 @@ impl Writer {
         if end > bounds.journal_bytes {
             return Err(JournalError::JournalBytes { most: bounds.journal_bytes });
         }
-        frame::write(self.seed, position, Kind::Commit, payload, buffer);
+        frame::write(self.seed, position, Kind::Commit, &[payload], buffer);
         self.position = end;
         Ok(())
     }
@@ -59,7 +59,7 @@ fn check_text(what: &'static str, text: &str, position: u64, bounds: &Bounds) ->
 }
 
 /// The payload of a commit's frame: that of the log.
-pub fn encode(time: Time, author: &str, cause: &str, changes: &[Change]) -> Result<Vec<u8>, JournalError> {
+fn encode(time: Time, author: &str, cause: &str, changes: &[Change]) -> Result<Vec<u8>, JournalError> {
     let unwritable = |error: change::ChangeError| JournalError::Unwritable(error.to_string());
     store::encode_payload(time, author, cause, changes).map_err(unwritable)
 }

@@ -1,12 +1,11 @@
 //! All kept dreams of one image: the directory `dreams` beside its files. Reached through one descriptor, and no link is
 //! followed, neither to it nor in it.
 
-use super::layout::MAGIC;
+use super::layout::{MAGIC, RECEIPT_BYTES};
 use super::scan::Scan;
 use super::{DreamId, End, FileChange, Header, Recording, Retention, Status, layout};
 use crate::error::DreamError;
-use crate::journal::{Intake, Journal, Kind};
-use object::change::Time;
+use crate::journal::{HEADER_BYTES, Intake, Journal, Kind};
 use rustix::fs::{AtFlags, Dir, FlockOperation, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use std::fs::File;
@@ -72,6 +71,9 @@ impl Dreams {
     pub fn begin(&self, header: &Header) -> Result<Recording, DreamError> {
         let id = header.id();
         let (name, path) = (id.to_string(), self.path(id));
+        if header.store != self.store {
+            return Err(DreamError::OtherImage(path));
+        }
         let unnamed = format!(".{name}.new");
         let failed = |action| DreamError::file::<Errno>(action, &path);
         match rustix::fs::unlinkat(&self.directory, &unnamed, AtFlags::empty()) {
@@ -239,18 +241,16 @@ impl Dreams {
         let (mut journal_bytes, mut changed_files) = (0, 0);
         let end = scan.walk(&mut |kind, position, payload| {
             match kind {
-                Kind::Commit => {
-                    // The times were set right when they came.
-                    let entry = intake.entry(payload, position, Time::MAX).map_err(|error| DreamError::Damaged {
-                        path: path.into(),
-                        at: scan.start + position,
-                        what: error.to_string(),
-                    })?;
-                    journal_bytes += (crate::journal::HEADER_BYTES + payload.len()) as u64;
-                    journal.push(entry);
+                Kind::Received => {
+                    let decoded = layout::split_receipt(payload).and_then(|(receipt, commit)| {
+                        intake.entry(commit, position, receipt).map_err(|error| error.to_string())
+                    });
+                    let at = scan.start + position;
+                    journal.push(decoded.map_err(|what| DreamError::Damaged { path: path.into(), at, what })?);
+                    journal_bytes += (HEADER_BYTES + payload.len() - RECEIPT_BYTES) as u64;
                 }
                 Kind::File => changed_files += 1,
-                Kind::Header | Kind::End => {}
+                Kind::Commit | Kind::Header | Kind::End => {}
             }
             Ok(())
         })?;

@@ -3,6 +3,7 @@
 use super::{End, FileChange, Header};
 use crate::error::DreamError;
 use crate::journal::HEADER_BYTES;
+use object::change::Time;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -13,6 +14,9 @@ pub const LABEL_BYTES: usize = 16;
 /// The last bytes of an end: where its frame begins, and the mark. So it is found without reading what is before it.
 pub const TRAILER_BYTES: usize = 16;
 const END_MARK: &[u8; 8] = b"telosend";
+
+/// In front of a commit: when it was received.
+pub const RECEIPT_BYTES: usize = 8;
 
 /// Of a header, and of an end.
 pub const JSON_BYTES_MOST: usize = 1 << 20;
@@ -83,6 +87,12 @@ pub fn decode_file(payload: &[u8]) -> Result<FileChange, String> {
     let (told, content) = rest.split_at_checked(u32::from_le_bytes(*length) as usize).ok_or(short)?;
     let change: FileChange = decode(told)?;
     Ok(FileChange { content: content.to_vec(), ..change })
+}
+
+/// The time of receipt, and the commit as it came.
+pub fn split_receipt(payload: &[u8]) -> Result<(Time, &[u8]), String> {
+    let (receipt, commit) = payload.split_first_chunk().ok_or("a commit is shorter than it says")?;
+    Ok((Time(u64::from_le_bytes(*receipt)), commit))
 }
 
 pub fn decode<T: DeserializeOwned>(told: &[u8]) -> Result<T, String> {

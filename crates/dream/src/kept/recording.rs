@@ -3,7 +3,7 @@
 use super::layout;
 use super::{DreamId, End, FileChange, Header};
 use crate::error::DreamError;
-use crate::journal::{Entry, Kind, encode_entry, write_frame};
+use crate::journal::{Kind, Received, write_frame};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ impl Recording {
         let label = layout::label();
         let mut bytes = label.to_vec();
         let payload = layout::encode_header(header)?;
-        write_frame(layout::header_seed(), label.len() as u64, Kind::Header, &payload, &mut bytes);
+        write_frame(layout::header_seed(), label.len() as u64, Kind::Header, &[&payload], &mut bytes);
         file.write_all_at(&bytes, 0).map_err(DreamError::file("write", path))?;
         let length = bytes.len() as u64;
         let recording = Recording::at(file, path, header, length, length);
@@ -51,14 +51,14 @@ impl Recording {
         self.length
     }
 
-    pub fn append(&mut self, entry: &Entry) -> Result<(), DreamError> {
-        let payload = encode_entry(entry.time(), entry.author(), entry.cause(), entry.changes())?;
-        self.write(Kind::Commit, &payload)
+    /// With the time of its receipt, by which its own times are set right when it is read.
+    pub fn append(&mut self, received: &Received<'_>) -> Result<(), DreamError> {
+        self.write(Kind::Received, &[&received.receipt.0.to_le_bytes(), received.payload])
     }
 
     /// Of two changes of one path the later one counts.
     pub fn append_file(&mut self, change: &FileChange) -> Result<(), DreamError> {
-        self.write(Kind::File, &layout::encode_file(change)?)
+        self.write(Kind::File, &[&layout::encode_file(change)?])
     }
 
     /// It shall stay until somebody discards it, whatever its end says.
@@ -82,12 +82,12 @@ impl Recording {
         self.flush()?;
         // The end is found from the end of the file: nothing may lie behind it.
         self.file.set_len(self.length).map_err(DreamError::file("write", &self.path))?;
-        self.write(Kind::End, &layout::encode_end(end, self.length)?)?;
+        self.write(Kind::End, &[&layout::encode_end(end, self.length)?])?;
         self.flush()
     }
 
     /// One write for each frame; after a failed one the next is written over what it left.
-    fn write(&mut self, kind: Kind, payload: &[u8]) -> Result<(), DreamError> {
+    fn write(&mut self, kind: Kind, payload: &[&[u8]]) -> Result<(), DreamError> {
         self.frame.clear();
         write_frame(self.seed, self.length - self.start, kind, payload, &mut self.frame);
         self.file.write_all_at(&self.frame, self.length).map_err(DreamError::file("write", &self.path))?;

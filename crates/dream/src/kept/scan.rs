@@ -12,6 +12,9 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+/// Takes a frame: its kind, its position and its payload.
+pub type Show<'s> = &'s mut dyn FnMut(Kind, u64, &[u8]) -> Result<(), DreamError>;
+
 /// A file that is one of a dream, and what that is.
 pub struct Scan<'f> {
     file: &'f File,
@@ -73,7 +76,7 @@ impl<'f> Scan<'f> {
     }
 
     /// Shows every frame behind the header, with its position, and returns where the sound part of the file ends.
-    pub fn walk(&self, show: &mut dyn FnMut(Kind, u64, &[u8]) -> Result<(), DreamError>) -> Result<u64, DreamError> {
+    pub fn walk(&self, show: Show<'_>) -> Result<u64, DreamError> {
         let unreadable = DreamError::file("read", self.path);
         let mut reader = BufReader::with_capacity(256 << 10, self.file);
         reader.seek(SeekFrom::Start(self.start)).map_err(unreadable)?;
@@ -111,7 +114,8 @@ impl<'f> Scan<'f> {
 /// Before room is made for it.
 fn check_length(frame: &Frame, commit_bytes: usize, left: u64) -> Result<(), String> {
     let most = match frame.kind {
-        Kind::Commit => commit_bytes,
+        Kind::Received => commit_bytes.saturating_add(layout::RECEIPT_BYTES),
+        Kind::Commit => 0,
         Kind::Header | Kind::End => JSON_BYTES_MOST,
         Kind::File => FILE_BYTES_MOST,
     };
@@ -128,8 +132,8 @@ fn frame_at(file: &File, at: u64, position: u64, seed: u64, file_bytes: u64) -> 
     file.read_exact_at(&mut header, at).map_err(words)?;
     let frame = Frame::read(&header, position).map_err(|error| error.to_string())?;
     check_length(&frame, 0, file_bytes.saturating_sub(at))?;
-    if frame.kind == Kind::File {
-        return Err("it is a file that the dream changed".into());
+    if !matches!(frame.kind, Kind::Header | Kind::End) {
+        return Err("it is neither header nor end".into());
     }
     let mut bytes = vec![0; frame.bytes()];
     file.read_exact_at(&mut bytes, at).map_err(words)?;

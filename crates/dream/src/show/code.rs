@@ -10,8 +10,8 @@ use language::syntax::{Literal, Node, NodeId, Tree, quote};
 use object::Kind;
 use object::change::{Datum, Field, ObjectId, Text};
 use object::number_text::format_number;
-use rustc_hash::FxHashSet;
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 /// Fields of the records, which `language` lays out: a message's arguments and a block's argument names come last.
 mod field {
@@ -23,13 +23,13 @@ mod field {
 pub struct Code {
     pub source: Source,
     /// Every message and block in it.
-    pub objects: FxHashSet<ObjectId>,
+    pub objects: HashSet<ObjectId>,
 }
 
 impl View<'_> {
     /// The source of a block or message; none if it is neither, or more of it than can be shown.
     pub fn code(&self, when: When, object: ObjectId) -> Option<Code> {
-        let mut reader = Reader { view: self, when, nodes: Vec::new(), objects: FxHashSet::default() };
+        let mut reader = Reader { view: self, when, nodes: Vec::new(), objects: HashSet::default() };
         let root = match self.kind(when, object)? {
             Kind::Message => reader.messages(object)?,
             Kind::Block => reader.block(object)?,
@@ -45,7 +45,7 @@ struct Reader<'r> {
     view: &'r View<'r>,
     when: When,
     nodes: Vec<Node<'static>>,
-    objects: FxHashSet<ObjectId>,
+    objects: HashSet<ObjectId>,
 }
 
 enum Visit {
@@ -85,7 +85,7 @@ impl Reader<'_> {
     /// A message and all that hangs on it. One that is its own descendant is cut where it would repeat.
     fn messages(&mut self, root: ObjectId) -> Option<NodeId> {
         let first = self.nodes.len();
-        let mut path = FxHashSet::default();
+        let mut path = HashSet::new();
         let mut pending = vec![Visit::Enter(root, None)];
         while let Some(visit) = pending.pop() {
             let (object, link) = match visit {
@@ -119,6 +119,10 @@ impl Reader<'_> {
         let Some(Datum::Record(fields)) = self.view.field(self.when, object, &Field::Data) else { return None };
         let (fixed, arguments) = fields.split_at_checked(field::MESSAGE_FIXED)?;
         let [Datum::Text(name), next, literal, ..] = fixed else { return None };
+        let literal_bytes = if let Datum::Text(text) = literal { text.as_bytes().len() } else { 0 };
+        if !self.view.has_room(name.as_bytes().len() + literal_bytes) {
+            return None;
+        }
         let (name, literal) = named(name, literal);
         self.add(Node { name: Cow::Owned(name), literal, args: Vec::new(), next: None, line: 1, column: 1 });
         self.objects.insert(object);

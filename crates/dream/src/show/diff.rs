@@ -9,8 +9,8 @@ use crate::journal::{Call, Journal};
 use image::readable_text;
 use object::Kind;
 use object::change::{Body, Creation, Datum, Draft, Field, Line as ElementLine, ObjectId, Operation, Run};
-use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 /// What a person is shown. Printed, each section is its title and its lines.
@@ -44,7 +44,7 @@ pub fn diff(journal: &Journal, names: &dyn Names) -> Diff {
     let view = View::new(journal, names);
     let titles = Titles::new(&view, journal);
     let values = Values { view: &view, titles: &titles, shown: RefCell::default() };
-    let (mut order, mut touched) = (Vec::new(), FxHashMap::<ObjectId, Vec<&Operation>>::default());
+    let (mut order, mut touched) = (Vec::new(), HashMap::<ObjectId, Vec<&Operation>>::default());
     for change in journal.changes().filter(|change| !matches!(change.operation, Operation::Call { .. })) {
         let operations = touched.entry(change.object).or_default();
         if operations.is_empty() {
@@ -54,16 +54,17 @@ pub fn diff(journal: &Journal, names: &dyn Names) -> Diff {
     }
     let mut sections: Vec<Section> =
         order.iter().filter_map(|object| section(&values, *object, &touched[object])).collect();
-    // Known only when all was shown: what is part of something else needs no section of its own.
+    // Known only when all was shown: a new object that is part of something else needs no section of its own.
     let shown = values.shown.borrow();
-    sections.retain(|section| section.object.is_none_or(|object| !shown.contains(&object)));
+    let is_elsewhere = |object: ObjectId| view.is_made(object) && shown.contains(&object);
+    sections.retain(|section| !section.object.is_some_and(is_elsewhere));
     sections.extend(unseen(&values, &order, &shown));
     sections.extend(calls(&values, journal));
     Diff { sections }
 }
 
 /// New code is shown where it is used; here is how much of it nothing shown uses.
-fn unseen(values: &Values<'_>, order: &[ObjectId], shown: &FxHashSet<ObjectId>) -> Option<Section> {
+fn unseen(values: &Values<'_>, order: &[ObjectId], shown: &HashSet<ObjectId>) -> Option<Section> {
     let count = order.iter().filter(|object| is_code(values, **object) && !shown.contains(object)).count();
     let text = format!("{count} new messages and blocks that nothing shown here refers to");
     let title = "code without a place".into();
@@ -79,7 +80,7 @@ fn section(values: &Values<'_>, object: ObjectId, operations: &[&Operation]) -> 
     if is_code(values, object) {
         return None;
     }
-    let mut writer = Writer { values, object, lines: Vec::new() };
+    let mut writer = Writer { values, object, lines: Vec::new(), left_out: 0 };
     let title = match values.view.made(object) {
         Some(made) => {
             writer.made(&made);
@@ -95,6 +96,10 @@ fn section(values: &Values<'_>, object: ObjectId, operations: &[&Operation]) -> 
     writer.lines.extend(
         unfit.flat_map(|(_, why)| marked(Mark::Note, &format!("a change does not fit: {why}")).collect::<Vec<_>>()),
     );
+    if writer.left_out > 0 {
+        let text = format!("and {} lines more, for which there is no room; JSON has them", writer.left_out);
+        writer.lines.push(Line { mark: Mark::Note, text });
+    }
     let is_new = values.view.is_made(object);
     (is_new || !writer.lines.is_empty()).then_some(Section { title, object: Some(object), lines: writer.lines })
 }
@@ -115,11 +120,16 @@ struct Writer<'w> {
     values: &'w Values<'w>,
     object: ObjectId,
     lines: Vec<Line>,
+    /// Lines for which there was no room.
+    left_out: usize,
 }
 
 impl Writer<'_> {
     fn say(&mut self, mark: Mark, text: &str) {
-        self.lines.extend(marked(mark, text));
+        match self.values.view.has_room(text.len()) {
+            true => self.lines.extend(marked(mark, text)),
+            false => self.left_out += 1,
+        }
     }
 
     fn made(&mut self, made: &Creation) {
@@ -150,8 +160,8 @@ impl Writer<'_> {
 
     /// Fields by what is at the end, each once; lines edit by edit.
     fn changed(&mut self, operations: &[&Operation]) {
-        let mut met = FxHashSet::default();
-        let mut runs = FxHashMap::default();
+        let mut met = HashSet::new();
+        let mut runs = HashMap::new();
         for operation in operations {
             match operation {
                 Operation::Put { field, .. } => {
@@ -217,7 +227,7 @@ impl Writer<'_> {
     }
 
     /// `runs` holds what is known of the lines, as they are at that moment.
-    fn edit(&mut self, operation: &Operation, runs: &mut FxHashMap<ElementLine, Option<Draft>>) {
+    fn edit(&mut self, operation: &Operation, runs: &mut HashMap<ElementLine, Option<Draft>>) {
         let (object, values) = (self.object, self.values);
         let text = |datum: &Datum| values.text(When::After, datum);
         let undone = line_of(operation).and_then(|line| {

@@ -1,4 +1,5 @@
-//! A journal for programs: one JSON object for each change, in the order of their numbers, with nothing left out.
+//! A journal for programs: one JSON object for each change, in the order of their numbers. Nothing is left out of a change but
+//! what would make it larger than 64 MiB, which only a stranger's would be; then it says so.
 
 use super::Names;
 use super::title::Titles;
@@ -6,21 +7,25 @@ use super::view::{View, When};
 use crate::journal::{Call, Journal};
 use image::readable_text;
 use object::change::{Body, Change, Creation, Datum, Field, ObjectId, Operation, Preds, Run, Text};
-use rustc_hash::FxHashSet;
 use serde_json::{Map, Value, json};
+use std::collections::HashSet;
+use std::ops::ControlFlow;
 
 /// Hands out each change. Values are numbers, texts, `null` and booleans as themselves; an object is
 /// `{"object_id": …}`, with its name and source where there are; bytes are `{"bytes": …}` in hex; a record is a list.
-pub fn changes(journal: &Journal, names: &dyn Names, take: &mut dyn FnMut(Value)) {
+/// It ends when `take` says so.
+pub fn changes(journal: &Journal, names: &dyn Names, take: &mut dyn FnMut(Value) -> ControlFlow<()>) {
     let view = View::new(journal, names);
     let titles = Titles::new(&view, journal);
-    let mut teller =
-        Teller { view: &view, titles: &titles, slots: FxHashSet::default(), removed: FxHashSet::default() };
+    let mut teller = Teller { view: &view, titles: &titles, slots: HashSet::default(), removed: HashSet::default() };
     for (number, entry) in journal.entries().iter().enumerate() {
         for change in entry.changes() {
             let mut told = teller.change(change);
             told.insert("commit".into(), json!(number + 1));
-            take(Value::Object(told));
+            if take(Value::Object(told)).is_break() {
+                return;
+            }
+            view.make_room();
         }
     }
 }
@@ -29,8 +34,8 @@ struct Teller<'t> {
     view: &'t View<'t>,
     titles: &'t Titles<'t>,
     /// Slots that the journal added so far, and those that it removed.
-    slots: FxHashSet<(ObjectId, Text)>,
-    removed: FxHashSet<(ObjectId, Text)>,
+    slots: HashSet<(ObjectId, Text)>,
+    removed: HashSet<(ObjectId, Text)>,
 }
 
 impl Teller<'_> {
@@ -86,7 +91,7 @@ impl Teller<'_> {
             Operation::Create(creation) => vec![("value", self.creation(creation))],
             Operation::Put { field, value } => {
                 let place = match field {
-                    Field::Slot(name) => Some(("slot_name", text(name))),
+                    Field::Slot(name) => Some(("slot_name", self.text(name.as_bytes()))),
                     Field::Entry(key) => Some(("key", self.value(key))),
                     Field::Data | Field::Flags => None,
                 };
@@ -112,7 +117,7 @@ impl Teller<'_> {
     fn call(&self, change: &Change, name: &Text, payload: &Datum) -> Vec<(&'static str, Value)> {
         let Some(call) = Call::read(change, name, payload) else { return vec![("value", self.value(payload))] };
         vec![
-            ("call", text(name)),
+            ("call", self.text(name.as_bytes())),
             ("arguments", call.arguments.iter().map(|each| self.value(each)).collect()),
             ("answered", call.answered.name().into()),
             ("value", self.value(call.answer)),
@@ -125,8 +130,9 @@ impl Teller<'_> {
             image::Flags::from_number(creation.flags).map_or("unknown".into(), |flags| format!("{:?}", flags.kind));
         told.insert("kind".into(), kind.into());
         told.insert("protos".into(), creation.protos.iter().map(|proto| self.object(*proto)).collect());
-        let slots = creation.slots.iter().map(|(name, value)| (readable_text(name.as_bytes()), self.value(value)));
-        told.insert("slots".into(), Value::Object(slots.collect()));
+        // Pairs, not a JSON object: of a stranger's object two slots may have one name.
+        let slots = creation.slots.iter().map(|(name, value)| json!([self.text(name.as_bytes()), self.value(value)]));
+        told.insert("slots".into(), slots.collect());
         let pair = |key: &Datum, value: Value| json!([self.value(key), value]);
         let content: Option<Value> = match &creation.body {
             Body::Nothing => None,
@@ -143,11 +149,14 @@ impl Teller<'_> {
     fn run(&self, run: &Run) -> Value {
         match run {
             Run::Items(items) => items.iter().map(|item| self.value(item)).collect(),
-            Run::Units { width, bytes } => json!({ "bytes": hex(bytes), "width": width }),
+            Run::Units { width, bytes } => json!({ "bytes": self.hex(bytes), "width": width }),
         }
     }
 
     fn value(&self, datum: &Datum) -> Value {
+        if !self.view.has_room(0) {
+            return json!({ "left_out": true });
+        }
         match datum {
             Datum::Absent => json!({ "absent": true }),
             Datum::Nil => Value::Null,
@@ -157,10 +166,24 @@ impl Teller<'_> {
                 // JSON has no infinities.
                 None => json!({ "number": number.to_string() }),
             },
-            Datum::Text(name) => text(name),
-            Datum::Bytes(bytes) => json!({ "bytes": hex(bytes) }),
+            Datum::Text(text) => self.text(text.as_bytes()),
+            Datum::Bytes(bytes) => json!({ "bytes": self.hex(bytes) }),
             Datum::Record(fields) => fields.iter().map(|field| self.value(field)).collect(),
             Datum::Object(object) => self.object(*object),
+        }
+    }
+
+    fn text(&self, text: &[u8]) -> Value {
+        match self.view.has_room(text.len()) {
+            true => readable_text(text).into(),
+            false => json!({ "left_out": true, "text_bytes": text.len() }),
+        }
+    }
+
+    fn hex(&self, bytes: &[u8]) -> Value {
+        match self.view.has_room(bytes.len() * 2) {
+            true => bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>().into(),
+            false => json!({ "left_out": true, "bytes": bytes.len() }),
         }
     }
 
@@ -187,12 +210,4 @@ fn line_operation(operation: &Operation) -> &'static str {
         Operation::Call { .. } => "FFI_CALL",
         Operation::Create(_) | Operation::Put { .. } => "SLOT_SET",
     }
-}
-
-fn text(text: &Text) -> Value {
-    readable_text(text.as_bytes()).into()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

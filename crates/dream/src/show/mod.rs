@@ -6,8 +6,9 @@
 //! - `value`: one value in a line; `diff`, `lines`: all of them, with what was before; `json`: for programs
 //!
 //! **Hostile too.** What is shown may try to look like something else. Nothing here sends control characters on, a literal is
-//! shown by its value and not by what it says of itself, and source that would be other code when it is read is marked. What is
-//! not shown in full is counted.
+//! shown by its value and not by what it says of itself, and source that would be other code when it is read is marked. A few
+//! bytes can stand for a long text again and again, so there is an end to what is shown; what is left out is counted. Tables
+//! of what a stranger named are hashed with a key.
 
 mod code;
 mod diff;

@@ -126,7 +126,8 @@ impl Writer<'_, '_> {
         let name = self.tree.node(*name);
         let Literal::Text(text) = &name.literal else { return None };
         let is_last = node.next.is_none_or(|next| self.tree.node(next).is_end_of_line());
-        (is_last && name.next.is_none() && name.args.is_empty() && is_name(text)).then(|| (text.clone(), operator))
+        (is_last && name.next.is_none() && name.args.is_empty() && can_be_assigned_to(text))
+            .then(|| (text.clone(), operator))
     }
 
     /// Whether an operand would go on behind its end, or end before it, without brackets.
@@ -138,8 +139,84 @@ impl Writer<'_, '_> {
     }
 }
 
-/// Whether text can stand as a message's name without quotes.
-pub fn is_name(text: &str) -> bool {
+/// Whether text can stand before `:=` without quotes.
+pub fn can_be_assigned_to(text: &str) -> bool {
+    is_name(text) || (!text.is_empty() && text.chars().all(|letter| "+-*/%^&|<>=!?@.:~".contains(letter)))
+}
+
+fn is_name(text: &str) -> bool {
     let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
     text.starts_with(|first: char| is_letter(first) && !first.is_numeric()) && text.chars().all(is_letter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> String {
+        let table = OperatorTable::default();
+        let source = source(&parse(text, &table).expect("it is source"));
+        assert!(source.is_exact, "{text} became {}", source.text);
+        source.text
+    }
+
+    #[test]
+    fn what_a_person_wrote_is_what_a_person_reads() {
+        let same = [
+            "x * 1.2",
+            "a + b * c - d",
+            "(a + b) * c",
+            "a * (b + c)",
+            "a - (b - c)",
+            "x := y + 1",
+            "self balance = balance + amount",
+            "name ::= nil",
+            "return a and b or c",
+            "if(a > 1, b, c) foo(1, \"two\")",
+            "a := method(x, y, x .. y)",
+            "list(1, 2) map(x, x * 2) sum",
+            "a ?b",
+            "-5 abs",
+            "x := -y",
+            "a\nb",
+            "Number + := method(x, x)",
+            "\"text\" .. \"\\n\"",
+        ];
+        for text in same {
+            assert_eq!(read(text), text);
+        }
+        assert_eq!(read("a ; b;c"), "a\nb\nc");
+        assert_eq!(read("f(a;b)"), "f(\n    a\n    b\n)");
+        assert_eq!(read("setSlot(\"a b\", 1)"), "setSlot(\"a b\", 1)");
+    }
+
+    /// All of the library, which has every construct that there is.
+    #[test]
+    fn all_of_the_library_is_the_same_code() {
+        let (mut files, mut infix) = (0, 0);
+        let table = OperatorTable::default();
+        for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../stdlib")).expect("the library") {
+            let path = entry.expect("a name").path();
+            let Some(text) =
+                std::fs::read_to_string(&path).ok().filter(|_| path.extension().is_some_and(|kind| kind == "io"))
+            else {
+                continue;
+            };
+            let tree = parse(&text, &table).expect("the library is source");
+            let source = source(&tree);
+            assert!(source.is_exact, "{}", path.display());
+            files += 1;
+            infix += usize::from(source.text != print(&tree, tree.root));
+        }
+        assert!(files > 10 && infix == files, "{infix} of {files} files are as a person would write them");
+    }
+
+    #[test]
+    fn names_that_are_no_names_are_told() {
+        let node = |name: &str| Node::new(name.to_string(), 1, 1);
+        for name in ["a b", "a(b)", "a;b", "// gone", "a)"] {
+            let tree = Tree { nodes: vec![node(name)], root: NodeId(0) };
+            assert!(!source(&tree).is_exact, "{name}");
+        }
+    }
 }

@@ -1,24 +1,27 @@
 //! What objects are called: as the image calls them, or by the path on which the journal puts a new one.
 
+use super::lines::harmless;
+use super::readable::can_be_assigned_to;
+use super::value::start_of_text;
 use super::view::View;
-use super::{lines::harmless, readable::is_name};
 use crate::journal::Journal;
 use image::readable_text;
 use language::syntax::quote;
 use object::change::{Datum, Field, ObjectId, Operation, Text};
-use rustc_hash::FxHashMap;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 pub struct Titles<'t> {
     view: &'t View<'t>,
     /// Of new objects.
-    paths: FxHashMap<ObjectId, String>,
+    paths: HashMap<ObjectId, String>,
 }
 
 impl<'t> Titles<'t> {
     pub fn new(view: &'t View<'t>, journal: &Journal) -> Titles<'t> {
-        let mut titles = Titles { view, paths: FxHashMap::default() };
+        let mut titles = Titles { view, paths: HashMap::default() };
         // Which new objects lie in which slots, in the order in which the journal says so.
-        let mut held: FxHashMap<ObjectId, Vec<(Text, ObjectId)>> = FxHashMap::default();
+        let mut held: HashMap<ObjectId, Vec<(Text, ObjectId)>> = HashMap::default();
         let mut holders = Vec::new();
         for change in journal.changes() {
             let mut hold = |name: &Text, value: &Datum| {
@@ -43,8 +46,8 @@ impl<'t> Titles<'t> {
             at += 1;
             let Some(title) = titles.name(holder) else { continue };
             for (name, object) in held.remove(&holder).unwrap_or_default() {
-                if !titles.paths.contains_key(&object) {
-                    titles.paths.insert(object, path(&title, &name));
+                if let Entry::Vacant(place) = titles.paths.entry(object) {
+                    place.insert(path(&title, &name));
                     holders.push(object);
                 }
             }
@@ -72,12 +75,13 @@ fn path(holder: &str, name: &Text) -> String {
     if holder == "Lobby" || holder.len() > PATH_BYTES { name } else { format!("{holder} {name}") }
 }
 
-/// A slot's name as it is written before `:=`.
+/// A slot's name as it is written before `:=`; the beginning of one that nobody would read.
 pub fn slot_name(name: &Text) -> String {
-    let text = readable_text(name.as_bytes());
-    harmless(&if is_name(&text) || is_operator(&text) { text } else { quote(&text) })
-}
-
-fn is_operator(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(|letter| "+-*/%^&|<>=!?@.:~".contains(letter))
+    let (bytes, start) = (name.as_bytes().len(), start_of_text(name.as_bytes()));
+    let text = readable_text(start);
+    harmless(&match start.len() == bytes {
+        true if can_be_assigned_to(&text) => text,
+        true => quote(&text),
+        false => format!("{}… ({bytes} bytes)", quote(&text)),
+    })
 }

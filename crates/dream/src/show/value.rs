@@ -9,13 +9,15 @@ use object::Kind;
 use object::change::{Body, Creation, Datum, ObjectId, Run};
 use object::number_text::format_number;
 use object::sequence::Sequence;
-use rustc_hash::FxHashSet;
 use std::cell::RefCell;
+use std::collections::HashSet;
 
 /// A container with more in it is shown by itself.
 const INLINE_ITEMS: usize = 8;
-/// Text beyond this is counted, not shown.
-const TEXT_CHARACTERS: usize = 1_000;
+/// Text beyond this is counted, not shown. A multiple of every size that an item can have.
+const TEXT_BYTES: usize = 1024;
+/// Elements that one edit shows.
+const ELEMENTS_MOST: usize = 1_000;
 /// Containers in containers.
 const DEPTH_MOST: usize = 3;
 
@@ -23,7 +25,7 @@ pub struct Values<'v> {
     pub view: &'v View<'v>,
     pub titles: &'v Titles<'v>,
     /// New objects that were shown as part of something else.
-    pub shown: RefCell<FxHashSet<ObjectId>>,
+    pub shown: RefCell<HashSet<ObjectId>>,
 }
 
 impl Values<'_> {
@@ -32,13 +34,16 @@ impl Values<'_> {
     }
 
     fn nested(&self, when: When, datum: &Datum, depth: usize) -> String {
+        if !self.view.has_room(0) {
+            return "…".into();
+        }
         match datum {
             Datum::Absent => "nothing".into(),
             Datum::Nil => "nil".into(),
             Datum::Boolean(truth) => truth.to_string(),
             Datum::Number(number) => format_number(*number),
-            Datum::Text(text) => quoted(&readable_text(text.as_bytes())),
-            Datum::Bytes(bytes) => shown_bytes(bytes),
+            Datum::Text(text) => self.quoted(&readable_text(start_of_text(text.as_bytes())), text.as_bytes().len()),
+            Datum::Bytes(bytes) => self.bytes(bytes),
             Datum::Record(fields) => self.list("fields", when, fields, depth),
             Datum::Object(object) => self.object(when, *object, depth),
         }
@@ -93,7 +98,13 @@ impl Values<'_> {
     pub fn elements(&self, when: When, object: ObjectId, run: &Run) -> String {
         match run {
             Run::Items(items) => {
-                let shown: Vec<String> = items.iter().map(|item| self.text(when, item)).collect();
+                let mut shown: Vec<String> = Vec::new();
+                for item in items.iter().take(ELEMENTS_MOST) {
+                    shown.push(self.text(when, item));
+                }
+                if items.len() > shown.len() {
+                    shown.push(format!("and {} more", items.len() - shown.len()));
+                }
                 shown.join(", ")
             }
             Run::Units { .. } => self.units(object, run),
@@ -105,10 +116,47 @@ impl Values<'_> {
         let Run::Units { width, bytes } = run else { return String::new() };
         let flags = self.view.flags(When::After, object).or_else(|| self.view.flags(When::Before, object));
         match flags.filter(|flags| flags.encoding.is_text() && flags.item_type.size() == usize::from(*width)) {
-            Some(flags) => quoted(&Sequence::from_parts(flags.item_type, flags.encoding, bytes).to_text()),
-            None => shown_bytes(bytes),
+            Some(flags) => {
+                let start = Sequence::from_parts(flags.item_type, flags.encoding, start_of(bytes));
+                self.quoted(&start.to_text(), bytes.len())
+            }
+            None => self.bytes(bytes),
         }
     }
+
+    /// Bytes that are text are shown as such: answers of the world often are.
+    fn bytes(&self, bytes: &[u8]) -> String {
+        let start = start_of_text(bytes);
+        match std::str::from_utf8(start) {
+            Ok(text) if !text.contains('\0') => self.quoted(text, bytes.len()),
+            _ => format!("{} bytes", bytes.len()),
+        }
+    }
+
+    /// The beginning of a text of so many bytes.
+    fn quoted(&self, start: &str, bytes: usize) -> String {
+        let is_whole = bytes <= TEXT_BYTES;
+        if !self.view.has_room(start.len()) {
+            return format!("a text of {bytes} bytes");
+        }
+        if is_whole { quote(start) } else { format!("{}… ({bytes} bytes)", quote(start)) }
+    }
+}
+
+/// As much as is shown, in whole items of any size.
+fn start_of(bytes: &[u8]) -> &[u8] {
+    &bytes[..bytes.len().min(TEXT_BYTES)]
+}
+
+/// The same in whole letters, if it is text in UTF-8: none of these has more than three bytes behind its first.
+pub fn start_of_text(bytes: &[u8]) -> &[u8] {
+    let mut end = bytes.len().min(TEXT_BYTES);
+    for _ in 0..3 {
+        if bytes.get(end).is_some_and(|byte| byte & 0xC0 == 0x80) {
+            end -= 1;
+        }
+    }
+    &bytes[..end]
 }
 
 fn is_inline(made: &Creation) -> bool {
@@ -119,21 +167,5 @@ fn is_inline(made: &Creation) -> bool {
         Body::Map(entries) => has_no_slots && entries.len() <= INLINE_ITEMS,
         Body::Data(Datum::Record(_)) | Body::Nothing | Body::Counters(_) | Body::Members(_) => false,
         Body::Data(_) => has_no_slots,
-    }
-}
-
-fn quoted(text: &str) -> String {
-    let shown: String = text.chars().take(TEXT_CHARACTERS).collect();
-    match text[shown.len()..].chars().count() {
-        0 => quote(&shown),
-        more => format!("{} and {more} characters more", quote(&shown)),
-    }
-}
-
-/// Bytes that are text are shown as such: answers of the world often are.
-fn shown_bytes(bytes: &[u8]) -> String {
-    match std::str::from_utf8(bytes) {
-        Ok(text) if !text.contains('\0') => quoted(text),
-        _ => format!("{} bytes", bytes.len()),
     }
 }

@@ -5,8 +5,8 @@ use crate::journal::Journal;
 use image::Flags;
 use object::Kind;
 use object::change::{Creation, Datum, Draft, Field, ObjectId, Operation};
-use rustc_hash::FxHashMap;
 use std::cell::Cell;
+use std::collections::HashMap;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum When {
@@ -17,22 +17,36 @@ pub enum When {
 /// Messages that are shown as source, in all: sharing can make endless code out of a few of them.
 const CODE_NODES_MOST: usize = 1_000_000;
 
+/// Text that is shown at once: of a diff, or of one change in JSON.
+pub const ROOM_BYTES: usize = 64 << 20;
+/// What a value costs beside its text.
+const VALUE_BYTES: usize = 64;
+
 pub struct View<'v> {
     pub names: &'v dyn Names,
     /// Objects that the journal makes, as they are at its end.
-    made: FxHashMap<ObjectId, Draft>,
+    made: HashMap<ObjectId, Draft>,
     /// The last value of each field of the others.
-    fields: FxHashMap<(ObjectId, Field), Datum>,
+    fields: HashMap<(ObjectId, Field), Datum>,
     /// Changes that do not fit their object, with the reason.
     pub unfit: Vec<(ObjectId, String)>,
     /// How many messages may still be shown.
     pub code_nodes: Cell<usize>,
+    /// How many bytes of text may still be.
+    room_bytes: Cell<usize>,
 }
 
 impl<'v> View<'v> {
     pub fn new(journal: &Journal, names: &'v dyn Names) -> View<'v> {
-        let (made, fields) = (FxHashMap::default(), FxHashMap::default());
-        let mut view = View { names, made, fields, unfit: Vec::new(), code_nodes: Cell::new(CODE_NODES_MOST) };
+        let (made, fields) = (HashMap::default(), HashMap::default());
+        let mut view = View {
+            names,
+            made,
+            fields,
+            unfit: Vec::new(),
+            code_nodes: Cell::new(CODE_NODES_MOST),
+            room_bytes: Cell::new(ROOM_BYTES),
+        };
         for change in journal.changes() {
             view.note(change.object, &change.operation);
         }
@@ -55,6 +69,18 @@ impl<'v> View<'v> {
             }
             (None, _) => {}
         }
+    }
+
+    /// Whether there is room for a value with so much text.
+    pub fn has_room(&self, text_bytes: usize) -> bool {
+        let left = self.room_bytes.get().checked_sub(text_bytes.saturating_add(VALUE_BYTES));
+        self.room_bytes.set(left.unwrap_or(0));
+        left.is_some()
+    }
+
+    /// What was said is said: there is room again.
+    pub fn make_room(&self) {
+        self.room_bytes.set(ROOM_BYTES);
     }
 
     pub fn is_made(&self, object: ObjectId) -> bool {

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test uses a part")]
 #![allow(clippy::disallowed_methods, reason = "how much it tests is set from outside")]
 
-use dream::{Answered, Bounds, Call, Decoder, Entry, ForkPoint, Journal, JournalError, Writer};
+use dream::{Answered, Bounds, Call, Decoder, Entry, ForkPoint, Journal, JournalError, Received, Recording, Writer};
 use object::change::*;
 use store::NewCommit;
 use testkit::Random;
@@ -75,8 +75,9 @@ impl<'r> Dreamer<'r> {
     }
 
     fn datum(&mut self) -> Datum {
-        match self.random.below(9) {
+        match self.random.below(10) {
             0 => Datum::Nil,
+            9 => Datum::Text(self.text()),
             1 => Datum::Boolean(true),
             2 => Datum::number(self.random.below(100) as f64),
             3 => Datum::number(f64::from_bits(self.random.next())),
@@ -86,6 +87,13 @@ impl<'r> Dreamer<'r> {
             7 => Datum::Object(self.object()),
             _ => Datum::Absent,
         }
+    }
+
+    /// Symbols that are no text in UTF-8 begin with 0xFF, their item type and encoding.
+    fn text(&mut self) -> Text {
+        let bytes: Vec<u8> = (0..self.random.below(9)).map(|_| self.random.next() as u8).collect();
+        let kind = [0xFF, self.random.below(11) as u8, self.random.below(6) as u8];
+        Text::from(if self.random.chance(50) { [&kind[..], &bytes].concat() } else { bytes }.as_slice())
     }
 
     fn run(&mut self) -> (Line, Run) {
@@ -116,16 +124,51 @@ impl<'r> Dreamer<'r> {
         }
     }
 
+    /// Fields of a message, or nearly so.
+    fn message(&mut self) -> Datum {
+        let name = Datum::Text(if self.random.chance(60) {
+            self.random.pick(&["x", "+", "setSlot", ";", "", "1", "\"t\""]).into()
+        } else {
+            self.text()
+        });
+        let mut fields =
+            vec![name, self.datum_of_code(), self.datum_of_code(), Datum::text("label"), 1.0.into(), 1.0.into()];
+        fields.extend((0..self.random.below(3)).map(|_| Datum::Object(self.object())));
+        Datum::record(fields)
+    }
+
+    /// A value, but no record: those do not nest.
+    fn datum_of_code(&mut self) -> Datum {
+        match self.datum() {
+            Datum::Record(_) => Datum::Nil,
+            datum => datum,
+        }
+    }
+
     fn creation(&mut self) -> Creation {
-        let body = match self.random.below(4) {
+        let body = match self.random.below(6) {
+            4 => Body::Data(self.message()),
+            5 => Body::Data(Datum::record([
+                Datum::Object(self.object()),
+                self.datum_of_code(),
+                Datum::Nil,
+                Datum::text("x"),
+            ])),
             0 => Body::Nothing,
             1 => Body::Data(self.datum()),
             2 => Body::Elements(Run::items([self.datum()])),
             _ => Body::Map(vec![(Datum::text("k"), self.datum())]),
         };
         let under = (self.random.below(5) == 0).then(|| (live(2), Field::Slot("map".into())));
-        let slots = vec![(Text::from("x"), self.datum()), (Text::from("y"), self.datum())];
-        Creation { kind: self.random.below(13) as u32, flags: 0, protos: vec![self.object()], slots, body, under }
+        let slots = vec![(Text::from("x"), self.datum()), (self.text(), self.datum())];
+        Creation {
+            kind: self.random.below(13) as u32,
+            flags: self.random.below(13) as u32 * 2,
+            protos: vec![self.object()],
+            slots,
+            body,
+            under,
+        }
     }
 }
 
@@ -145,7 +188,7 @@ pub fn decoded(
     let (mut decoder, mut entries, mut rest) = (Decoder::new(FORK, bounds), Vec::new(), bytes);
     while !rest.is_empty() {
         let (now, later) = rest.split_at(piece().clamp(1, rest.len()));
-        if let Err(error) = decoder.feed(now, RECEIPT, &mut |entry| entries.push(entry)) {
+        if let Err(error) = decoder.feed(now, RECEIPT, &mut |received| entries.push(received.entry)) {
             return (entries, Err(error));
         }
         rest = later;
@@ -159,6 +202,18 @@ pub fn journal(commits: &[NewCommit]) -> Journal {
     let mut journal = Journal::new(FORK);
     entries.into_iter().for_each(|entry| journal.push(entry));
     journal
+}
+
+/// Appends these commits to a file, from the first of which the file has nothing yet.
+pub fn append(recording: &mut Recording, commits: &[NewCommit], first: usize) {
+    let (mut decoder, mut number) = (Decoder::new(FORK, Bounds::default()), 0);
+    let take = &mut |received: Received<'_>| {
+        if number >= first {
+            recording.append(&received).expect("it is appended");
+        }
+        number += 1;
+    };
+    decoder.feed(&written(commits), RECEIPT, take).expect("what a dreamer writes is read");
 }
 
 /// Whether an entry says what was written.

@@ -12,6 +12,7 @@ use rustix::process::{Pid, WaitOptions, waitpid};
 use sandbox::{Access, Grant, Order, View};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
@@ -27,6 +28,9 @@ const DISK_BYTES: u64 = 64 << 20;
 const PROCESSES: u64 = 64;
 /// So many at once.
 const DREAMS_MAX: usize = 2048;
+
+/// Changes that one page tells at most.
+const CHANGES_MAX: usize = 10_000;
 
 /// What is kept for a dream: the pages that it reads, and the number of its attendant, a child of ours.
 pub struct Attended {
@@ -243,7 +247,10 @@ impl Resident {
         let mut page = summary(&header, end.as_ref());
         let names = LiveNames::of(&self.image);
         let mut changes = Vec::new();
-        dream::show::to_json(&journal, &names, &mut |change| changes.push(change));
+        dream::show::to_json(&journal, &names, &mut |change| {
+            changes.push(change);
+            if changes.len() < CHANGES_MAX { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
         page["changes"] = json!(changes);
         page["text"] = json!(dream::show::diff(&journal, &names).to_string());
         Ok(page.to_string())
