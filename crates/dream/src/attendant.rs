@@ -6,7 +6,7 @@
 
 use crate::error::DreamError;
 use crate::journal::{Decoder, Journaling, Writer};
-use crate::kept::{Dreams, End, Header, Recording, Status, Usage};
+use crate::kept::{Dreams, End, Header, KeptDream, Recording, Status, Usage};
 use object::change::Time;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -28,8 +28,18 @@ pub struct Forked {
     pub line: OwnedFd,
     /// Where the image lies.
     pub directory: PathBuf,
-    pub header: Header,
-    pub order: Order,
+    /// The id of its store.
+    pub store: [u8; 16],
+}
+
+/// One that has given up all that it inherited but the line.
+pub struct Alone(Forked);
+
+/// What a dream is written down in.
+pub enum Record {
+    New(Box<Header>),
+    /// It goes on with one that was kept.
+    Again(Recording, Box<KeptDream>),
 }
 
 /// What a dreamer has, behind all walls.
@@ -39,29 +49,68 @@ pub struct Sealed {
 }
 
 impl Forked {
-    /// All of the attendant's life, to its exit code. `dream` is all of the dreamer's.
-    pub fn attend(self, dream: impl FnOnce(Sealed) -> i32) -> i32 {
+    pub fn give_up_all_else(self) -> Result<Alone, DreamError> {
         // Nobody reads what it would say, and another thread may have held the lock of standard error for ever.
         std::panic::set_hook(Box::new(|_| {}));
-        match self.give_up_all_else().and_then(|()| self.begin(dream)) {
-            Ok(dreaming) => dreaming.see_to_its_end(),
-            Err(error) => self.say_failed(&error),
-        }
-    }
-
-    fn give_up_all_else(&self) -> Result<(), DreamError> {
         let failed =
             |action| move |errno: Errno| DreamError::Seal(SandboxError::System { action, source: errno.into() });
         system::descriptor::close_all_but(&[self.line.as_raw_fd()]).map_err(failed("close what was inherited"))?;
-        rustix::thread::set_name(c"dream-attendant").map_err(failed("name a process"))
+        rustix::thread::set_name(c"dream-attendant").map_err(failed("name a process"))?;
+        Ok(Alone(self))
+    }
+}
+
+impl Alone {
+    pub fn dreams(&self) -> Result<Dreams, DreamError> {
+        Dreams::open(&self.0.directory, self.0.store)
     }
 
-    fn begin(&self, dream: impl FnOnce(Sealed) -> i32) -> Result<Dreaming, DreamError> {
+    /// All of the attendant's life, to its exit code. `dream` is all of the dreamer's.
+    pub fn attend(self, record: Record, order: &Order, dream: impl FnOnce(Sealed) -> i32) -> i32 {
+        let sealed = self.seal(&record, order, dream);
+        // The dreamer is on its way meanwhile.
+        let (recording, decoder) = match self.recorded(record) {
+            Ok(recorded) => recorded,
+            Err(_) => return 1,
+        };
+        match sealed {
+            Ok((conversation, journal, running)) => {
+                let line = UnixStream::from(self.0.line);
+                Dreaming { line, conversation, journal, running, recording, decoder }.see_to_its_end()
+            }
+            // There is no dreamer: whoever asks for it is told why, by the one file there is to read.
+            Err(error) => {
+                let _ = recording.end(&end(Status::Failed, error.to_string(), Usage::default()));
+                1
+            }
+        }
+    }
+
+    fn recorded(&self, record: Record) -> Result<(Recording, Decoder), DreamError> {
+        Ok(match record {
+            Record::New(header) => (self.dreams()?.begin(&header)?, Decoder::new(header.fork(), header.bounds)),
+            Record::Again(recording, dream) => {
+                let decoder = Decoder::after(&dream.journal, dream.journal_bytes, dream.header.bounds);
+                (recording, decoder)
+            }
+        })
+    }
+
+    fn seal(
+        &self,
+        record: &Record,
+        order: &Order,
+        dream: impl FnOnce(Sealed) -> i32,
+    ) -> Result<(UnixStream, File, Box<dyn Running>), DreamError> {
         let no_pipe =
             |error: std::io::Error| DreamError::Seal(SandboxError::System { action: "make a pipe", source: error });
+        let header = match record {
+            Record::New(header) => header,
+            Record::Again(_, dream) => &dream.header,
+        };
         let (conversation, inside) = UnixStream::pair().map_err(no_pipe)?;
         let (journal, journal_inside) = std::io::pipe().map_err(no_pipe)?;
-        let writer = Writer::new(self.header.fork(), self.header.bounds);
+        let writer = Writer::new(header.fork(), header.bounds);
         let handed_on = [inside.as_fd(), journal_inside.as_fd()];
         let body = || {
             // Copies: the originals are dropped by a process that goes on elsewhere.
@@ -73,28 +122,8 @@ impl Forked {
             }
         };
         let streams = Streams { stdin: Stdin::Empty, output: Box::new(|_, _| {}) };
-        let running = sandbox::process::sealed(&self.order, streams, &handed_on, body).map_err(DreamError::Seal)?;
-        // The dreamer is on its way meanwhile.
-        let recording = Dreams::open(&self.directory, self.header.store)?.begin(&self.header)?;
-        let decoder = Decoder::new(self.header.fork(), self.header.bounds);
-        let line = self.line.try_clone().map_err(no_pipe)?;
-        Ok(Dreaming {
-            line: line.into(),
-            conversation,
-            journal: OwnedFd::from(journal).into(),
-            running,
-            recording,
-            decoder,
-        })
-    }
-
-    /// There is no dreamer: whoever asks for it is told why, by the one file there is to read.
-    fn say_failed(&self, error: &DreamError) -> i32 {
-        let begun = Dreams::open(&self.directory, self.header.store).and_then(|dreams| dreams.begin(&self.header));
-        if let Ok(recording) = begun {
-            let _ = recording.end(&end(Status::Failed, error.to_string(), Usage::default()));
-        }
-        1
+        let running = sandbox::process::sealed(order, streams, &handed_on, body).map_err(DreamError::Seal)?;
+        Ok((conversation, OwnedFd::from(journal).into(), running))
     }
 }
 
@@ -238,6 +267,11 @@ fn now_ms() -> u64 {
 fn now_time() -> Time {
     // To its end: commits of one millisecond are told apart by more than that.
     Time::from_ms(now_ms() + 1)
+}
+
+/// The end of a dream that used nothing.
+pub fn ended(status: Status, reason: String) -> End {
+    end(status, reason, Usage::default())
 }
 
 fn end(status: Status, reason: String, usage: Usage) -> End {

@@ -41,7 +41,7 @@ mod journal;
 mod kept;
 pub mod show;
 
-pub use attendant::{Forked, Sealed};
+pub use attendant::{Alone, Forked, Record, Sealed, ended};
 pub use error::DreamError;
 pub use journal::{
     Answered, Bounds, Call, Decoder, Entry, ForkPoint, Journal, JournalError, Journaling, RawJournal, Received, Writer,

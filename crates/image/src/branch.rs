@@ -16,15 +16,9 @@ pub struct Imagined<T> {
 }
 
 impl Image {
-    /// Where the live image is, for a branch under this actor.
-    pub fn fork_point(&self, actor: ActorId) -> ForkPoint {
-        ForkPoint { commit: self.store().last_commit(), time: self.store().time(), actor }
-    }
-
     /// Copies this process, between transactions. The copy has this thread only, and goes on with an image whose commits are
-    /// its own: `Store::take_journal` has them.
-    pub fn fork(&mut self) -> Result<(Branched, ForkPoint), ImageError> {
-        let actor = self.store().mint_actor()?;
+    /// its own: `Store::take_journal` has them. The actor is one that the store minted, and that nobody else has now.
+    pub fn fork(&mut self, actor: ActorId) -> Result<(Branched, ForkPoint), ImageError> {
         Ok(self.store().fork(actor)?)
     }
 

@@ -17,7 +17,8 @@ fn in_a_copy(
     meanwhile: impl FnOnce(&mut Image),
 ) -> (String, ForkPoint) {
     let (mut reader, mut writer) = std::io::pipe().expect("a pipe");
-    let (branched, point) = image.fork().expect("it forks");
+    let actor = image.store().mint_actor().expect("an actor");
+    let (branched, point) = image.fork(actor).expect("it forks");
     let (child, pin) = match branched {
         Branched::Live { child, pin } => (child, pin),
         Branched::Copy => {

@@ -52,6 +52,8 @@ pub struct Resident {
     /// all if it never will be.
     unsettled: Option<Ticket>,
     dreams: dreams::UnderWay,
+    /// How many there have been.
+    dreams_over: u64,
     /// It is itself one.
     is_dream: bool,
 }
@@ -87,8 +89,21 @@ impl Resident {
         session.keep_stops();
         let watch = Arc::new(Glance::of(&image, waking_facts(&steps, failure.as_deref(), is_asleep)));
         let limits = options.limits();
-        let (turn_alarm, dreams, is_dream) = (None, dreams::UnderWay::default(), false);
-        Ok(Resident { image, session, limits, watch, is_asleep, turn_time, turn_alarm, unsettled, dreams, is_dream })
+        let resident = Resident {
+            image,
+            session,
+            limits,
+            watch,
+            is_asleep,
+            turn_time,
+            turn_alarm: None,
+            unsettled,
+            dreams: dreams::UnderWay::default(),
+            dreams_over: 0,
+            is_dream: false,
+        };
+        resident.tidy_dreams();
+        Ok(resident)
     }
 
     /// Runs something as one transaction.

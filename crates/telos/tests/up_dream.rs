@@ -167,3 +167,29 @@ fn dreams_end_with_the_keeper_and_with_the_image() {
         wait_for("all have gone", || !processes.iter().any(|pid| is_alive(*pid)));
     }
 }
+
+#[test]
+fn a_kept_dream_goes_on_where_it_was_whatever_live_did_since() {
+    let mut up = Up::start(&[]);
+    up.send(ACCOUNT);
+    let ran = telos_dream(&up, "run", &["--keep", "--json", "-e", "Account balance = 7; Account rate := 3; nil"]);
+    let told: Value = serde_json::from_str(&ran.output).unwrap();
+    let name = told["dream"].as_str().unwrap().to_string();
+    up.send("Account balance = 99; Account tax = method(0)");
+    up.stop();
+    up.start_again(&[]);
+    up.send("Account other := 1; Account removeSlot(\"tax\")");
+    let resumed = telos_dream(&up, "resume", &[&name]);
+    assert_eq!(resumed.output.trim(), name, "{}", resumed.errors);
+    let mut client = up.client();
+    let seen = within(&name, "list(Account balance, Account rate, Account tax > 0.6, Account hasSlot(\"other\"))");
+    assert_eq!(asked(&mut client, &seen), Ok("list(7, 3, true, false)".into()));
+    assert_eq!(asked(&mut client, &within(&name, "Account rate = 4")), Ok("4".into()));
+    let (_, message) = asked(&mut client, &Request::new(Command::DiscardDream(name.clone()))).unwrap_err();
+    assert!(message.contains("is running"), "{message}");
+    asked(&mut client, &Request { dream: Some(name.clone()), ..Request::new(Command::Wake) }).unwrap_err();
+    let page = page(&up, &name);
+    assert_eq!(page["changes"].as_array().unwrap().len(), 3);
+    assert_eq!(page["status"], "ended");
+    assert_eq!(up.send("Account balance").output, "99\n");
+}

@@ -110,6 +110,11 @@ impl Dreams {
         }
     }
 
+    /// Whether there is such a dream, of this image.
+    pub fn check(&self, id: DreamId) -> Result<(), DreamError> {
+        self.summary(id).map(drop)
+    }
+
     /// All of a dream. A torn tail is left out.
     pub fn read(&self, id: DreamId) -> Result<KeptDream, DreamError> {
         let (file, path) = self.open_file(id, OFlags::RDONLY)?;

@@ -20,6 +20,8 @@ pub struct DreamOrder {
     pub journal_bytes: Option<u64>,
     /// Directories of the host that it sees.
     pub grants: Vec<DreamGrant>,
+    /// Goes on with this one, which was kept.
+    pub again: Option<String>,
     /// Its journal is kept after its end, until somebody discards it.
     pub is_kept: bool,
 }

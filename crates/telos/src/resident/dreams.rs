@@ -4,10 +4,11 @@ use super::Resident;
 use super::glance::{Glance, waking_facts};
 use super::names::LiveNames;
 use crate::report;
-use dream::{Bounds, Dreams, End, Forked, Header, KeptDream, Limits, Sealed};
+use dream::{Alone, Bounds, DreamId, Dreams, End, Forked, Header, KeptDream, Limits, Record, Retention, Sealed};
 use keeper::protocol::{Answer, Command, DreamBegun, DreamOrder, Failure, FailureKind, Outcome, Request, Shown};
 use keeper::{Begun, Living, Watch};
 use merge::Policy;
+use object::change::ActorId;
 use rustix::process::{Pid, WaitOptions, waitpid};
 use sandbox::{Access, Grant, Order, View};
 use serde_json::{Value, json};
@@ -18,7 +19,7 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use store::{Branched, ForkPoint, Pin};
+use store::{Branched, Commit, ForkPoint, Pin};
 
 /// What a dream may use, if nobody says more or less.
 const TIME: Duration = Duration::from_secs(60);
@@ -29,6 +30,8 @@ const PROCESSES: u64 = 64;
 /// So many at once.
 const DREAMS_MAX: usize = 2048;
 
+/// How many dreams come to their end between two looks at what is kept of them.
+const TIDIED_AFTER: u64 = 512;
 /// Changes that one page tells at most.
 const CHANGES_MAX: usize = 10_000;
 
@@ -69,7 +72,11 @@ impl Resident {
         let (line, theirs) =
             UnixStream::pair().map_err(|error| refused(format!("cannot make a line to it: {error}")))?;
         sandbox::process::get_ready();
-        let (branched, point) = self.image.fork().map_err(|error| refused(error.to_string()))?;
+        let actor = match &order.again {
+            Some(name) => self.kept_actor(name).map_err(refused)?,
+            None => self.image.store().mint_actor().map_err(|error| refused(error.to_string()))?,
+        };
+        let (branched, point) = self.image.fork(actor).map_err(|error| refused(error.to_string()))?;
         match branched {
             Branched::Live { child, pin } => {
                 self.dreams.0.insert(name_of(&point), Attended { attendant: child, _pin: pin });
@@ -83,16 +90,52 @@ impl Resident {
         }
     }
 
+    /// Of a dream that is kept and not going on.
+    fn kept_actor(&self, name: &str) -> Result<ActorId, String> {
+        if self.dreams.0.contains_key(name) {
+            return Err(format!("dream {name} is going on"));
+        }
+        let id: DreamId = name.parse().map_err(|error: dream::DreamError| error.to_string())?;
+        self.kept()?.check(id).map_err(|error| error.to_string())?;
+        Ok(id.0)
+    }
+
     /// In the copy: all of the attendant's life.
     fn attend(&mut self, order: &DreamOrder, point: &ForkPoint, line: OwnedFd) -> i32 {
         let store = self.image.store();
-        let forked = Forked {
-            line,
-            directory: store.directory().to_path_buf(),
-            header: header_of(order, point, store.id()),
-            order: order_of(order),
+        let forked = Forked { line, directory: store.directory().to_path_buf(), store: store.id() };
+        let header = header_of(order, point, store.id());
+        let Ok(alone) = forked.give_up_all_else() else { return 1 };
+        let record = match &order.again {
+            None => Record::New(Box::new(header)),
+            Some(_) => match self.go_back(&alone, DreamId(point.actor)) {
+                Ok(record) => record,
+                Err(_) => return 1,
+            },
         };
-        forked.attend(|sealed| self.dream_on(sealed))
+        alone.attend(record, &order_of(order), |sealed| self.dream_on(sealed))
+    }
+
+    /// Becomes what a kept dream was.
+    fn go_back(&mut self, alone: &Alone, id: DreamId) -> Result<Record, dream::DreamError> {
+        let (recording, kept) = alone.dreams()?.resume(id)?;
+        let commits = kept.journal.entries().iter().map(|entry| Commit {
+            number: 0,
+            time: entry.time(),
+            author: entry.author().into(),
+            cause: entry.cause().into(),
+            changes: entry.changes().to_vec(),
+            inverse: Vec::new(),
+        });
+        let gone_back = self.image.become_earlier(kept.header.fork_commit, commits.collect());
+        match gone_back {
+            Ok(()) => Ok(Record::Again(recording, Box::new(kept))),
+            Err(error) => {
+                let end = kept.end.unwrap_or_else(|| dream::ended(dream::Status::Failed, error.to_string()));
+                recording.end(&dream::End { reason: format!("it could not go on: {error}"), ..end })?;
+                Err(dream::DreamError::Missing(id.to_string()))
+            }
+        }
     }
 
     /// In the sealed copy of that: all of the dreamer's life.
@@ -120,6 +163,10 @@ impl Resident {
 
     pub(super) fn dream_is_over(&mut self, name: &str) {
         let Some(attended) = self.dreams.0.remove(name) else { return };
+        self.dreams_over += 1;
+        if self.dreams_over.is_multiple_of(TIDIED_AFTER) {
+            self.tidy_dreams();
+        }
         // It closed its line as the last thing that it did.
         if let Some(pid) = Pid::from_raw(attended.attendant) {
             let _ = waitpid(Some(pid), WaitOptions::empty());
@@ -232,6 +279,21 @@ impl Resident {
     fn kept(&self) -> Result<Dreams, String> {
         let store = self.image.store();
         Dreams::open(store.directory(), store.id()).map_err(|error| error.to_string())
+    }
+
+    /// What a process that was killed left: dreams without an end get one, and those that nobody wants go.
+    pub(super) fn tidy_dreams(&self) {
+        let now_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
+        let tidied = |dreams: &Dreams| {
+            dreams.recover(now_ms)?;
+            dreams.expire(&Retention::default(), now_ms).map(drop)
+        };
+        // An image that never dreamt has no directory of them.
+        if !self.image.store().directory().join("dreams").exists() {
+            return;
+        }
+        let problem = self.kept().and_then(|dreams| tidied(&dreams).map_err(|error| error.to_string())).err();
+        problem.iter().for_each(|problem| report::say(&format!("warning: {problem}")));
     }
 
     pub(super) fn list_dreams(&self) -> Result<String, String> {

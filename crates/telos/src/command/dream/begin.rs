@@ -97,6 +97,33 @@ impl New {
     }
 }
 
+/// Go on with a dream that was kept
+///
+/// Makes its process again: a fork of the image as it was when the dream began, with all that the dream did since. The live
+/// image is not changed.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  telos dream resume --image garden d65\n  telos dream eval --image garden d65 'Garden size'"
+)]
+pub struct Resume {
+    #[command(flatten)]
+    directory: ImageDirectory,
+
+    #[command(flatten)]
+    order: OrderOptions,
+
+    /// The dream's name
+    dream: String,
+}
+
+impl Resume {
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        let order = DreamOrder { again: Some(self.dream.clone()), ..self.order.order(String::new())? };
+        let begun = begin(&mut connect(&self.directory)?, order)?;
+        print(&format!("{}\n", begun.dream))
+    }
+}
+
 const RUN_EXAMPLES: &str = "\
 Examples:
   telos dream run --image garden mend.io

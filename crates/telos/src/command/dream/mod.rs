@@ -1,6 +1,6 @@
 //! `telos dream`: sealed forks of an image that is up.
 //!
-//! - `begin`: `new` and `run`; `talk`: `eval` and `discard`; `tell`: `list` and `show`
+//! - `begin`: `new`, `run` and `resume`; `talk`: `eval` and `discard`; `tell`: `list` and `show`
 
 mod begin;
 mod talk;
@@ -35,6 +35,7 @@ pub struct Dream {
 enum Command {
     New(begin::New),
     Run(begin::Run),
+    Resume(begin::Resume),
     Eval(talk::Eval),
     List(tell::List),
     Show(tell::Show),
@@ -46,6 +47,7 @@ impl Dream {
         match self.command {
             Command::New(command) => command.run(),
             Command::Run(command) => command.run(color),
+            Command::Resume(command) => command.run(),
             Command::Eval(command) => command.run(color),
             Command::List(command) => command.run(),
             Command::Show(command) => command.run(color),
