@@ -7,7 +7,9 @@
 
 use super::cell::{Cell, is_alive};
 use super::plan::Plan;
+use super::report::Step;
 use super::stream::Given;
+use super::view::{HOME, PATH};
 use crate::error::SandboxError;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
@@ -24,7 +26,9 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use system::program;
+use system::sealing::Call;
 
 /// What a zygote is: data.
 #[derive(Clone, Debug)]
@@ -46,12 +50,16 @@ pub struct ZygoteKind {
 pub struct Guest {
     socket: OwnedFd,
     pidfd: OwnedFd,
+    /// How the last run was sealed: the next one mostly is in the same way, and need not be told again.
+    told: Mutex<Vec<(Step, Call)>>,
 }
 
 /// Of the first process of a run, in the order in which it hands them out; that of processes first.
 pub const NAMESPACES: [&CStr; 3] = [c"/proc/self/ns/pid", c"/proc/self/ns/mnt", c"/proc/self/ns/ipc"];
 /// With landlock's rules before them.
 pub const HANDED_TO_ZYGOTE: usize = 1 + NAMESPACES.len();
+/// Said instead of how a run is sealed, if that is as it was.
+const AS_BEFORE: &str = "=";
 /// Longer messages do not fit through the socket for sure.
 const TOLD_BYTES: usize = 100 << 10;
 /// What it needs to enter namespaces and to give up capabilities.
@@ -73,7 +81,7 @@ impl Guest {
         let (socket, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
             .map_err(SandboxError::system("make a socket; the limit of open files may be too low"))?;
         let pidfd = cell.house(&kind.program, &kind.arguments, &theirs)?;
-        let guest = Guest { socket, pidfd };
+        let guest = Guest { socket, pidfd, told: Mutex::default() };
         guest.await_readiness()?;
         Ok(guest)
     }
@@ -101,19 +109,21 @@ impl Guest {
         let (report, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
             .map_err(SandboxError::system("make a socket; the limit of open files may be too low"))?;
         let trouble = SandboxError::system("ask a zygote");
-        let mut descriptors: Vec<BorrowedFd<'_>> = given.all().to_vec();
-        descriptors.push(theirs.as_fd());
+        let mut descriptors: Vec<BorrowedFd<'_>> = vec![theirs.as_fd()];
+        descriptors.extend(given.all());
         descriptors.extend(handed_out.iter().map(AsFd::as_fd));
         let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4 + HANDED_TO_ZYGOTE))];
         let mut control = SendAncillaryBuffer::new(&mut room);
         control.push(SendAncillaryMessage::ScmRights(&descriptors));
-        let lines: Vec<String> = plan.steps.iter().map(|(_, call)| call.told()).collect();
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = match *told == plan.steps {
+            true => AS_BEFORE.to_owned(),
+            false => plan.steps.iter().map(|(_, call)| call.told()).collect::<Vec<_>>().join("\n"),
+        };
         rustix::net::send(&report, &secret(plan), SendFlags::NOSIGNAL)
-            .and_then(|_| {
-                let lines = lines.join("\n");
-                sendmsg(&self.socket, &[IoSlice::new(lines.as_bytes())], &mut control, SendFlags::NOSIGNAL)
-            })
+            .and_then(|_| sendmsg(&self.socket, &[IoSlice::new(lines.as_bytes())], &mut control, SendFlags::NOSIGNAL))
             .map_err(trouble)?;
+        told.clone_from(&plan.steps);
         Ok(report)
     }
 }
@@ -167,8 +177,10 @@ impl ZygoteKind {
     }
 }
 
+/// What most runs are given, in the same order: then a child has nothing to change.
 pub fn environment() -> Vec<CString> {
-    vec![c"LANG=C.UTF-8".into(), c"HOME=/home/user".into(), c"PATH=/usr/bin:/bin".into()]
+    let variables = [("PATH", PATH), ("HOME", HOME), ("USER", "user"), ("LANG", "C.UTF-8")];
+    variables.into_iter().filter_map(|(name, value)| CString::new(format!("{name}={value}")).ok()).collect()
 }
 
 /// In the process that becomes the zygote: its descriptors, and the capabilities that it keeps. Without asking for memory.
@@ -198,8 +210,8 @@ pub fn make_ready(socket: &OwnedFd) -> rustix::io::Result<()> {
 /// What only the zygote's child is told: words that end with a zero.
 fn secret(plan: &Plan<'_>) -> Vec<u8> {
     let (arguments, environment) = (plan.arguments.as_slice(), plan.environment.as_slice());
-    let mut told = format!("{}\0", arguments.len()).into_bytes();
-    let words = std::iter::once(&plan.directory).chain(arguments).chain(environment);
-    words.for_each(|word| told.extend(word.as_bytes_with_nul()));
+    let mut told = plan.directory.as_bytes_with_nul().to_vec();
+    told.extend(format!("{}\0", arguments.len()).as_bytes());
+    arguments.iter().chain(environment).for_each(|word| told.extend(word.as_bytes_with_nul()));
     told
 }
