@@ -266,6 +266,46 @@ def await_end(child):
             os._exit(1)
 
 
+HUGE = 2 << 20
+WRITABLE, RUNNABLE, PRIVATE, TO_A_PLACE, COLLAPSE = 3, 5, 0x22, 3, 25
+
+
+def programs():
+    """Where files with code lie in memory, with what is beside their code and never written to either."""
+    areas = []
+    with open("/proc/self/maps") as lines:
+        for place, rights, _, _, _, *file in map(str.split, lines):
+            first, last = (int(end, 16) for end in place.split("-"))
+            if rights[:2] == "r-" and areas and areas[-1][::2] == [file, first]:
+                areas[-1][2] = last
+                areas[-1][1] |= rights[2] == "x"
+            elif rights[:2] == "r-":
+                areas.append([file, rights[2] == "x", last, first])
+    return [(first, last) for file, has_code, last, first in areas if file and has_code]
+
+
+def memory(name, place, *rest):
+    call = getattr(libc, name)
+    call.restype = ctypes.c_long
+    return call(*map(ctypes.c_long, (place, *rest)))
+
+
+def move_code():
+    """Puts code into huge pages of the zygote's own: a copy has all of it from the beginning, by a few entries in its tables."""
+    for first, last in programs():
+        begin = -(-first // HUGE) * HUGE
+        length = last // HUGE * HUGE - begin
+        spare = memory("mmap", 0, length + HUGE, WRITABLE, PRIVATE, -1, 0) if length > 0 else -1
+        if spare == -1:
+            continue
+        copy = -(-spare // HUGE) * HUGE
+        ctypes.memmove(copy, begin, length)
+        # Small pages of its own would cost more than those of the file.
+        if memory("madvise", copy, length, COLLAPSE) == 0 and memory("mprotect", copy, length, RUNNABLE) == 0:
+            memory("mremap", copy, length, length, TO_A_PLACE, begin)
+        memory("munmap", spare, length + HUGE)
+
+
 def rehearse():
     """What is made when it is first needed is made now, and code becomes what it is when it was used often."""
     words = [b"/", b"3", b"python3", b"-c", b"pass"] + variables
@@ -290,6 +330,9 @@ def main():
     os.umask(0o022)
     sys.modules["__main__"] = module
     rehearse()
+    # Elsewhere nobody has seen that it runs.
+    if os.uname().machine == "x86_64":
+        move_code()
     # Copies share what is never written to: no collection looks at what is here now, in any of them.
     gc.disable()
     gc.collect()
