@@ -160,15 +160,21 @@ def perform(argv):
         return 1
 
 
-# While these are empty there is no thread to wait for; where Python has others, it is asked each time.
-threads, afterwards = getattr(threading, "_shutdown_locks", [0]), getattr(threading, "_threading_atexits", [0])
+# Locks of threads that are waited for, that of the first among them; and what is to happen then. Not all versions have them.
+locks, afterwards = getattr(threading, "_shutdown_locks", None), getattr(threading, "_threading_atexits", None)
+own_locks = len(locks or ())
 shut_down, run_exit_functions = threading._shutdown, atexit._run_exitfuncs
+
+
+def is_alone():
+    """Whether there is nothing to do about threads; it is not sure of that where it does not know how Python does it."""
+    return own_locks == 1 == len(locks) and afterwards == [] and threading._shutdown is shut_down
 
 
 def finish(code):
     """What an interpreter does at its end; its exit code."""
     try:
-        if threads or afterwards or threading._shutdown is not shut_down:
+        if not is_alone():
             threading._shutdown()
         run_exit_functions()
     finally:
@@ -313,7 +319,10 @@ def rehearse():
     secret[: len(content)] = content
     for _ in range(20):
         carry_out([prepared(GETPID)])
-        finish(perform(take_over(len(content))))
+        code = perform(take_over(len(content)))
+        # What modules want to do at the end is for copies to do.
+        if is_alone() and atexit._ncallbacks() == 0:
+            finish(code)
     ctypes.memset(secret, 0, len(content))
     sys.argv, sys.orig_argv = replaced[:] = [], []
 
