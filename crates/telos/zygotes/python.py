@@ -297,7 +297,7 @@ def memory(name, place, *rest):
 
 
 def move_code():
-    """Puts code into huge pages of the zygote's own: a copy has all of it from the beginning, by a few entries in its tables."""
+    """Puts code into huge pages of the zygote's own: a copy has all of it from the beginning, without looking for pages."""
     for first, last in programs():
         begin = -(-first // HUGE) * HUGE
         length = last // HUGE * HUGE - begin

@@ -116,14 +116,17 @@ impl Guest {
         let mut control = SendAncillaryBuffer::new(&mut room);
         control.push(SendAncillaryMessage::ScmRights(&descriptors));
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        let lines = match *told == plan.steps {
+        let is_told = *told == plan.steps;
+        let lines = match is_told {
             true => AS_BEFORE.to_owned(),
             false => plan.steps.iter().map(|(_, call)| call.told()).collect::<Vec<_>>().join("\n"),
         };
         rustix::net::send(&report, &secret(plan), SendFlags::NOSIGNAL)
             .and_then(|_| sendmsg(&self.socket, &[IoSlice::new(lines.as_bytes())], &mut control, SendFlags::NOSIGNAL))
             .map_err(trouble)?;
-        told.clone_from(&plan.steps);
+        if !is_told {
+            told.clone_from(&plan.steps);
+        }
         Ok(report)
     }
 }
