@@ -8,13 +8,13 @@ use std::fmt::Write;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 /// One call.
-#[derive(Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Call {
     number: libc::c_long,
     arguments: Vec<Argument>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 enum Argument {
     Number(u64),
     /// A pointer to these bytes.

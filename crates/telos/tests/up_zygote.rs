@@ -138,12 +138,40 @@ fn a_program_in_the_zygote_ends_as_in_an_interpreter_of_its_own() {
             "5\n",
             0,
         ),
+        ("import sys; print('word'); sys.stdout.close()", "word\n", 0),
+        ("import sys; sys.stdout = None", "", 0),
+        ("import sys; print(sys.argv, sys.orig_argv[:2], sys.path[0])", "['-c'] ['python3', '-c'] \n", 0),
         ("import __main__; print(__name__, __main__.__dict__.get('x')); x = 1", "__main__ None\n", 0),
     ] {
         let (output, ended) = run(&mut client, &python(code, &[]));
         assert!(output.contains(words) && ended == exit, "{code}: {output} {ended}");
         let (alone, ended_alone) = run(&mut client, &python(code, &[("PYTHONHASHSEED", "random")]));
         assert_eq!((output, ended), (alone, ended_alone), "{code}");
+    }
+}
+
+/// A zygote is told how to seal a run only if it was otherwise before, and a child keeps the variables of the zygote where they
+/// are those that it is given.
+#[test]
+fn a_run_has_its_own_limits_and_variables_whatever_the_one_before_had() {
+    let up = Up::start(&[]);
+    let mut client = up.client();
+    let usual = [
+        ("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"),
+        ("HOME", "/home/user"),
+        ("USER", "user"),
+        ("LANG", "C.UTF-8"),
+    ];
+    let code = "import os, resource\nprint(resource.getrlimit(resource.RLIMIT_NOFILE)[1], sorted(os.environ))";
+    let word = |text: &str| Word::Text(text.into());
+    for (files, variable) in [(100, None), (100, None), (200, Some(("A", "b"))), (200, None), (100, Some(("Z", "")))] {
+        let mut order = RunOrder::new(["python3", "-c", code]);
+        order.environment = usual.iter().chain(&variable).map(|(name, value)| (word(name), word(value))).collect();
+        order.limits.open_files = Some(files);
+        let mut names: Vec<&str> = usual.iter().chain(&variable).map(|(name, _)| *name).collect();
+        names.sort_unstable();
+        let names: Vec<String> = names.iter().map(|name| format!("'{name}'")).collect();
+        assert_eq!(run(&mut client, &order), (format!("{files} [{}]\n", names.join(", ")), 0));
     }
 }
 

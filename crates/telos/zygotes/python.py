@@ -2,124 +2,142 @@
 # telos in namespaces that were prepared for runs, with the modules to load as its arguments, and hears of each run on
 # descriptor 3. Nothing that it is told runs in it, only in its children.
 #
-# A message has one line for each system call by which the child gives up what it does not need. With it come descriptors:
-# standard input, output and error, the socket to report to, landlock's rules, and the namespaces of the run, the one of
-# processes first. All else is private to the run, and only the child hears it, from the socket that it reports to: words that
-# end with a zero: the number of arguments, the directory, the arguments, the variables.
+# A message has one line for each system call by which the child gives up what it does not need, or is `=` if they are those
+# of the run before. With it come descriptors: the socket to report to, standard input, output and error, landlock's rules,
+# and the namespaces of the run, the one of processes first. All else is private to the run, and only the child hears it, from
+# the socket that it reports to: words that end with a zero: the directory, the number of arguments, these, the variables.
 #
 # The child's answer is eight bytes, as crates/sandbox/src/process/report.rs has them; the zygote tells how the child ended.
-import array
+#
+# Each page that is written to after the fork is copied, and to use an object is to write to it, since references to it are
+# counted. So what can be made before the fork is made before, and a run begins with system calls whose arguments are ready.
+import atexit
 import ctypes
 import gc
-import importlib
 import os
-import signal
-import socket
 import struct
 import sys
+import threading
 
-SETNS, CLOSE_RANGE = {"x86_64": (308, 436), "aarch64": (268, 436)}[os.uname().machine]
+READ, WRITE, CLOSE, DUP3, CHDIR, SETSID, SETNS, CLOSE_RANGE, RECVMSG, WAIT, EXIT, GETPID = {
+    "x86_64": (0, 1, 3, 292, 80, 112, 308, 436, 47, 61, 231, 39),
+    "aarch64": (63, 64, 57, 24, 49, 157, 268, 436, 212, 260, 94, 172),
+}[os.uname().machine]
+CLOSE_ON_EXEC, NEW_PROCESSES, ALL_ABOVE = 0o2000000, 0x20000000, 0x7FFFFFFF
 # Numbers of steps and kinds of messages.
 SEALED, FAILED, STARTED, ENDED = 22, 0, 1, 2
-# Where the child puts what it needs last, above all else that it has.
-RULES, REPORT = 60, 61
-libc = ctypes.CDLL(None, use_errno=True)
+MESSAGE = struct.Struct("<BBHi")
+# Where the zygote hears of runs, and where the child puts what it needs last, above all else that it has.
+LINE, RULES, REPORT = 3, 60, 61
+# Nobody else waits for the interpreter's lock, so that it need not be given up.
+libc = ctypes.PyDLL(None)
 syscall = libc.syscall
 syscall.restype = ctypes.c_long
 # Without what Python does about threads, of which there are none here: that touches half of its memory.
-fork = ctypes.PyDLL(None).fork
+fork = libc.fork
+libc.__errno_location.restype = ctypes.c_void_p
+errno = ctypes.c_int.from_address(libc.__errno_location())
 
 
-def call(number, *arguments):
-    if syscall(ctypes.c_long(number), *map(ctypes.c_long, arguments)) == -1:
-        raise OSError(ctypes.get_errno(), "system call %d" % number)
+def room(content, length=None):
+    return ctypes.create_string_buffer(content, length or len(content))
 
 
-def say(report, kind, step, value):
-    os.write(report, struct.pack("<BBHi", kind, step, 0, value))
+def prepared(number, *arguments):
+    """A system call; what is no number among its arguments is in memory, and it is told where."""
+    words = [each if isinstance(each, int) else ctypes.addressof(each) for each in arguments]
+    # A number in a tuple is not written to when it is used.
+    return (number, *(word if word < 1 << 31 else ctypes.c_ulong(word) for word in words))
 
 
-def argument(text, kept):
-    if text[0] == "r":
-        return ctypes.c_long(RULES)
-    if text[0] not in "bf":
-        return ctypes.c_ulong(int(text))
-    content = bytes.fromhex(text[1:])
-    buffer = ctypes.create_string_buffer(content, len(content))
-    kept.append(buffer)
-    if text[0] == "f":
-        pointed = struct.pack("HxxxxxxQ", len(content) // 8, ctypes.addressof(buffer))
-        buffer = ctypes.create_string_buffer(pointed, len(pointed))
-        kept.append(buffer)
-    return ctypes.c_void_p(ctypes.addressof(buffer))
+# What the zygote is told, and with it descriptors behind four words about them; and what only the child is told.
+told, passed, secret = room(b"", 1 << 16), (ctypes.c_int * 16)(), room(b"", 1 << 17)
+place = room(struct.pack("QQ", ctypes.addressof(told), len(told)))
+header = (ctypes.c_ulong * 7)(0, 0, ctypes.addressof(place), 1, ctypes.addressof(passed), 0, 0)
+started, ended = room(MESSAGE.pack(STARTED, 0, 0, 0)), room(MESSAGE.pack(ENDED, 0, 0, 0))
+status = ctypes.c_int.from_buffer(ended, 4)
+hear = prepared(RECVMSG, LINE, header, 0)
+wait = prepared(WAIT, -1, status, 0, 0)
+exit_well = prepared(EXIT, 0)
+variables = [b"=".join(each) for each in os.environ._data.items()]
 
 
-# Calls as they are made, for each text that told them: most runs are told the same.
-known = {}
+class Calls:
+    """All that are made for a run."""
+
+    def __init__(self, text, descriptors):
+        self.text, self.descriptors, self.kept = text, descriptors, []
+        report, stdin, stdout, stderr, rules, *namespaces = descriptors
+        self.listen = prepared(READ, report, secret, len(secret))
+        self.go_ahead = prepared(SETNS, namespaces[0], NEW_PROCESSES)
+        self.close_others = prepared(CLOSE_RANGE, report + 1, ALL_ABOVE, 0)
+        self.tell_end = prepared(WRITE, report, ended, MESSAGE.size)
+        self.close = prepared(CLOSE, report)
+        # The rules and the report are the last that are needed; the secret begins with the directory.
+        self.begin = [
+            prepared(DUP3, report, REPORT, CLOSE_ON_EXEC),
+            *(prepared(SETNS, namespace, 0) for namespace in namespaces),
+            prepared(SETSID),
+            *(prepared(DUP3, descriptor, place, 0) for place, descriptor in enumerate((stdin, stdout, stderr))),
+            prepared(DUP3, rules, RULES, CLOSE_ON_EXEC),
+            prepared(CLOSE_RANGE, 3, RULES - 1, 0),
+            prepared(CLOSE_RANGE, REPORT + 1, ALL_ABOVE, 0),
+            prepared(CHDIR, secret),
+            *(self.sealing(line.split(" ")) for line in text.decode().split("\n")),
+            prepared(CLOSE, RULES),
+            prepared(WRITE, REPORT, started, MESSAGE.size),
+            prepared(CLOSE, REPORT),
+        ]
+
+    def sealing(self, words):
+        return prepared(int(words[0]), *map(self.argument, words[1:]))
+
+    def argument(self, text):
+        if text[0] == "r":
+            return RULES
+        if text[0] not in "bf":
+            return int(text)
+        content = bytes.fromhex(text[1:])
+        self.kept.append(room(content))
+        if text[0] == "f":
+            self.kept.append(room(struct.pack("HxxxxxxQ", len(content) // 8, ctypes.addressof(self.kept[-1]))))
+        return self.kept[-1]
 
 
-def sealing(text):
-    if text not in known:
-        if len(known) >= 16:
-            known.clear()
-        kept = []
-        calls = []
-        for line in text.decode().split("\n"):
-            number, *rest = line.split(" ")
-            calls.append([ctypes.c_long(int(number))] + [argument(each, kept) for each in rest])
-        known[text] = calls, kept
-    return known[text][0]
+def carry_out(calls):
+    """Nothing but these calls happens between the first and the last of them."""
+    for call in calls:
+        if syscall(*call) == -1:
+            failed = room(MESSAGE.pack(FAILED, SEALED, 0, errno.value or 5))
+            syscall(*prepared(WRITE, REPORT, failed, MESSAGE.size))
+            os._exit(127)
 
 
-def enter(directory, calls, descriptors):
-    """All that turns a copy of the zygote into a run."""
-    stdin, stdout, stderr, _, rules, _, *namespaces = descriptors
-    for namespace in namespaces:
-        call(SETNS, namespace, 0)
-    os.setsid()
-    os.umask(0o022)
-    for place, descriptor in enumerate((stdin, stdout, stderr)):
-        os.dup2(descriptor, place)
-    # The rules and the report are the last that are needed.
-    os.dup2(rules, RULES, inheritable=False)
-    call(CLOSE_RANGE, 3, RULES - 1, 0)
-    call(CLOSE_RANGE, REPORT + 1, 0x7FFFFFFF, 0)
-    os.chdir(directory)
-    # Nothing but these calls happens between the first and the last of them.
-    for each in calls:
-        if syscall(*each) == -1:
-            raise OSError(ctypes.get_errno(), "sealing")
-    os.close(RULES)
-
-
-def main_module(name):
-    module = type(sys)("__main__")
-    module.__dict__.update(__builtins__=__builtins__, __file__=name)
-    if name is None:
-        del module.__file__
-    sys.modules["__main__"] = module
-    return module.__dict__
+# What the program finds as its module: no run has used it before.
+module = type(sys)("__main__")
+scope = module.__dict__
+scope["__builtins__"] = __builtins__
 
 
 def perform(argv):
     """As `python3 -c CODE …` or `python3 FILE …` does; its exit code."""
     try:
         if argv[1] == "-c":
-            sys.argv, sys.path[0:1], name = ["-c"] + argv[3:], [""], "<string>"
-            code, scope = argv[2], main_module(None)
-        elif os.path.isdir(argv[1]) or argv[1].endswith((".zip", ".pyz", ".pyc")):
+            # The path is right: the zygote was started in the same way.
+            sys.argv = ["-c"] + argv[3:]
+            exec(compile(argv[2], "<string>", "exec", 0, True), scope)
+            return 0
+        sys.argv, name = argv[1:], argv[1]
+        if os.path.isdir(name) or name.endswith((".zip", ".pyz", ".pyc")):
             import runpy
 
-            sys.argv = argv[1:]
-            runpy.run_path(argv[1], run_name="__main__")
+            runpy.run_path(name, run_name="__main__")
             return 0
-        else:
-            sys.argv, name = argv[1:], argv[1]
-            sys.path[0:1] = [os.path.dirname(name)]
-            with open(name, "rb") as file:
-                code = file.read()
-            scope = main_module(name)
-        exec(compile(code, name, "exec", dont_inherit=True), scope)
+        sys.path[0:1] = [os.path.dirname(name)]
+        with open(name, "rb") as file:
+            code = file.read()
+        scope["__file__"] = name
+        exec(compile(code, name, "exec", 0, True), scope)
         return 0
     except SystemExit as end:
         if end.code is None or isinstance(end.code, int):
@@ -128,6 +146,8 @@ def perform(argv):
         print(end.code, file=sys.stderr)
         return 1
     except KeyboardInterrupt as error:
+        import signal
+
         sys.excepthook(type(error), error.with_traceback(error.__traceback__.tb_next), error.__traceback__.tb_next)
         sys.stderr.flush()
         signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -140,26 +160,36 @@ def perform(argv):
         return 1
 
 
-def finish(code):
-    """What an interpreter does at its end."""
-    import atexit
-    import threading
+# Locks of threads that are waited for, that of the first among them; and what is to happen then. Not all versions have them.
+locks, afterwards = getattr(threading, "_shutdown_locks", None), getattr(threading, "_threading_atexits", None)
+own_locks = len(locks or ())
+shut_down, run_exit_functions = threading._shutdown, atexit._run_exitfuncs
 
+
+def is_alone():
+    """Whether there is nothing to do about threads; it is not sure of that where it does not know how Python does it."""
+    return own_locks == 1 == len(locks) and afterwards == [] and threading._shutdown is shut_down
+
+
+def finish(code):
+    """What an interpreter does at its end; its exit code."""
     try:
-        threading._shutdown()
-        atexit._run_exitfuncs()
+        if not is_alone():
+            threading._shutdown()
+        run_exit_functions()
     finally:
         for stream in (sys.stdout, sys.stderr):
             try:
                 stream.flush()
             except Exception:
-                code = code or 120
-        os._exit(code)
+                if stream is not None and not getattr(stream, "closed", False):
+                    code = code or 120
+        return code
 
 
-def take_environment(variables):
+def take_environment(taken):
     """As if they had been there at the start."""
-    wanted = dict(variable.split(b"=", 1) for variable in variables)
+    wanted = dict(variable.split(b"=", 1) for variable in taken)
     here = os.environ._data
     for name in here.keys() - wanted.keys():
         os.unsetenv(name)
@@ -170,79 +200,154 @@ def take_environment(variables):
     here.update(wanted)
     if b"TZ" in here and "time" in sys.modules:
         sys.modules["time"].tzset()
+    sys.dont_write_bytecode = b"PYTHONDONTWRITEBYTECODE" in here
 
 
-def run(calls, descriptors):
-    os.dup2(descriptors[3], REPORT, inheritable=False)
-    counts, *words = os.read(REPORT, 1 << 17).split(b"\0")
-    arguments = 1 + int(counts)
-    argv = [os.fsdecode(word) for word in words[1:arguments]]
-    try:
-        enter(words[0], calls, descriptors)
-    except OSError as error:
-        say(REPORT, FAILED, SEALED, error.errno or 5)
+enable_collector = gc.enable
+main_thread, native_id = threading.main_thread(), threading.get_native_id
+# What makes a copy's chance its own.
+shuffle = []
+# What is replaced in a copy, but kept: to free it would be to write to it.
+replaced = []
+
+
+def take_over(length):
+    """Makes the interpreter that of the run which the secret tells of; its arguments."""
+    words = secret[:length].split(b"\0")
+    end = 2 + int(words[1])
+    if words[end:-1] != variables:
+        take_environment(words[end:-1])
+    for each in shuffle:
+        each()
+    main_thread._native_id = native_id()
+    argv = b"\0".join(words[2:end]).decode("utf-8", "surrogateescape").split("\0")
+    sys.orig_argv = argv
+    return argv
+
+
+def run(calls):
+    length = syscall(*calls.listen)
+    if length < 1:
         os._exit(127)
-    say(REPORT, STARTED, 0, 0)
-    os.close(REPORT)
-    take_environment(words[arguments:-1])
-    sys.dont_write_bytecode = b"PYTHONDONTWRITEBYTECODE" in os.environ._data
-    if hasattr(sys, "orig_argv"):
-        sys.orig_argv[:] = argv
-    if "random" in sys.modules:
-        sys.modules["random"].seed()
-    if "threading" in sys.modules:
-        sys.modules["threading"].main_thread()._set_native_id()
-    known.clear()
-    gc.enable()
-    finish(perform(argv))
+    carry_out(calls.begin)
+    argv = take_over(length)
+    enable_collector()
+    code = finish(perform(argv))
+    if code == 0:
+        syscall(*exit_well)
+    os._exit(code)
 
 
-def serve(line):
-    size = array.array("i").itemsize
+def serve():
+    calls = None
     while True:
-        text, control, _, _ = line.recvmsg(1 << 16, socket.CMSG_SPACE(16 * size))
-        if not text:
+        header[5] = ctypes.sizeof(passed)
+        length = syscall(*hear)
+        if length < 1:
             os._exit(0)
-        descriptors = array.array("i")
-        for _, _, content in control:
-            descriptors.frombytes(content[: len(content) - len(content) % size])
-        calls = sealing(text)
-        call(SETNS, descriptors[5], 0x20000000)
-        pid = fork()
-        if pid == 0:
-            line.close()
-            # What it knows of earlier runs is none of this one's business.
-            status = control = content = None
-            run(calls, list(descriptors))
-        report = descriptors.pop(3)
-        for descriptor in descriptors:
-            os.close(descriptor)
-        if pid > 0:
-            ended = 0
-            while ended != pid:
-                ended, status = os.waitpid(-1, 0)
-            try:
-                say(report, ENDED, 0, status)
-            except OSError:
-                pass
-        os.close(report)
+        descriptors = passed[4:12]
+        if length > 1 or calls.descriptors != descriptors:
+            calls = Calls(told[:length] if length > 1 else calls.text, descriptors)
+            # What it knows of earlier runs is none of the next one's business.
+            ctypes.memset(told, 0, length)
+        if syscall(*calls.go_ahead) == -1:
+            os._exit(1)
+        child = fork()
+        if child == 0:
+            run(calls)
+        syscall(*calls.close_others)
+        if child > 0:
+            await_end(child)
+            syscall(*calls.tell_end)
+            status.value = 0
+        syscall(*calls.close)
+
+
+def await_end(child):
+    while True:
+        gone = syscall(*wait)
+        if gone == child:
+            return
+        if gone == -1:
+            os._exit(1)
+
+
+HUGE = 2 << 20
+WRITABLE, RUNNABLE, PRIVATE, TO_A_PLACE, COLLAPSE = 3, 5, 0x22, 3, 25
+
+
+def programs():
+    """Where files with code lie in memory, with what is beside their code and never written to either."""
+    areas = []
+    with open("/proc/self/maps") as lines:
+        for place, rights, _, _, _, *file in map(str.split, lines):
+            first, last = (int(end, 16) for end in place.split("-"))
+            if rights[:2] == "r-" and areas and areas[-1][::2] == [file, first]:
+                areas[-1][2] = last
+                areas[-1][1] |= rights[2] == "x"
+            elif rights[:2] == "r-":
+                areas.append([file, rights[2] == "x", last, first])
+    return [(first, last) for file, has_code, last, first in areas if file and has_code]
+
+
+def memory(name, place, *rest):
+    call = getattr(libc, name)
+    call.restype = ctypes.c_long
+    return call(*map(ctypes.c_long, (place, *rest)))
+
+
+def move_code():
+    """Puts code into huge pages of the zygote's own: a copy has all of it from the beginning, without looking for pages."""
+    for first, last in programs():
+        begin = -(-first // HUGE) * HUGE
+        length = last // HUGE * HUGE - begin
+        spare = memory("mmap", 0, length + HUGE, WRITABLE, PRIVATE, -1, 0) if length > 0 else -1
+        if spare == -1:
+            continue
+        copy = -(-spare // HUGE) * HUGE
+        ctypes.memmove(copy, begin, length)
+        # Small pages of its own would cost more than those of the file.
+        if memory("madvise", copy, length, COLLAPSE) == 0 and memory("mprotect", copy, length, RUNNABLE) == 0:
+            memory("mremap", copy, length, length, TO_A_PLACE, begin)
+        memory("munmap", spare, length + HUGE)
+
+
+def rehearse():
+    """What is made when it is first needed is made now, and code becomes what it is when it was used often."""
+    words = [b"/", b"3", b"python3", b"-c", b"pass"] + variables
+    content = b"".join(word + b"\0" for word in words)
+    secret[: len(content)] = content
+    for _ in range(20):
+        carry_out([prepared(GETPID)])
+        code = perform(take_over(len(content)))
+        # What modules want to do at the end is for copies to do.
+        if is_alone() and atexit._ncallbacks() == 0:
+            finish(code)
+    ctypes.memset(secret, 0, len(content))
+    sys.argv, sys.orig_argv = replaced[:] = [], []
 
 
 def main():
     for name in sys.argv[1:]:
         try:
-            importlib.import_module(name)
+            __import__(name)
         except ImportError:
             pass
-    # What is made when it is first needed is made now.
-    exec(compile("pass", "<string>", "exec"), {})
+    if "random" in sys.modules:
+        random = sys.modules["random"]
+        shuffle.append(super(random.Random, random._inst).seed)
+    os.umask(0o022)
+    sys.modules["__main__"] = module
+    rehearse()
+    # Elsewhere nobody has seen that it runs.
+    if os.uname().machine == "x86_64":
+        move_code()
     # Copies share what is never written to: no collection looks at what is here now, in any of them.
     gc.disable()
     gc.collect()
     gc.freeze()
-    line = socket.socket(fileno=3)
-    line.send(b"r")
-    serve(line)
+    syscall(*prepared(WRITE, LINE, room(b"r"), 1))
+    serve()
 
 
 main()
