@@ -1,8 +1,10 @@
 //! What a dream costs from the fork until its code runs, and until all of it is gone, beside the same made by hand:
-//! `cargo run --release -p sandbox --example dream [ROUNDS] [MEGABYTES]`, where the process has so many megabytes to copy.
+//! `cargo run --release -p sandbox --example dream [ROUNDS] [MEGABYTES] [ALIVE]`, where the process has so many megabytes to copy.
+//! With a third number, so many dreams are made that stay.
 //!
 //! Arms take turns, so that what else the machine does hits all of them. Each figure is a median.
 
+mod alive;
 mod by_hand;
 
 use sandbox::process::{get_ready, sealed};
@@ -78,5 +80,8 @@ fn main() {
         let of = |part: fn(&Took) -> Duration| median(took.iter().map(part).collect()).as_micros();
         let (pause, running) = (of(|took| took.pause), of(|took| took.running));
         println!("{name:<46}{pause:>8}{running:>9}{:>8}{:>8}", of(|took| took.gone), of(|took| took.cpu));
+    }
+    if let Some(count) = numbers.next() {
+        alive::measure(count);
     }
 }
