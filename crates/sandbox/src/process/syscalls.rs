@@ -2,7 +2,7 @@
 //! that programs fall back as on an older kernel. `filter` compiles this.
 
 use system::calls::*;
-use system::seccomp::{NO_MEMORY, NO_SUCH_FAMILY, NOT_PERMITTED};
+use system::seccomp::{ALLOW, NO_MEMORY, NO_SUCH_FAMILY, NO_SUCH_KIND, NO_SUCH_PROTOCOL, NOT_PERMITTED, NOT_SUPPORTED};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Answer {
@@ -387,10 +387,15 @@ const FILE_KIND: u32 = 0o170_000;
 const DEVICES: &[u32] = &[0o020_000, 0o060_000];
 /// Unix and both internets.
 const FAMILIES: &[u32] = &[1, 2, 10];
+const UNIX: &[u32] = &[1];
 /// Without the flags for closing and for not waiting.
 const SOCKET_KIND: u32 = 0xf;
 /// Raw and packet sockets.
 const RAW: &[u32] = &[3, 10];
+/// Of the internets: streams and datagrams, and TCP and UDP, by number or as what is usual. Each other protocol is a part of
+/// the kernel that few use, and that may be loaded for whoever asks.
+const INTERNET_KINDS: &[u32] = &[1, 2];
+const INTERNET_PROTOCOLS: &[u32] = &[0, 6, 17];
 /// Types into a terminal, the console, line disciplines, and takes a terminal over.
 const TERMINAL_CALLS: &[u32] = &[0x5412, 0x541c, 0x5423, 0x540e, 0x4b3a, 0x4b4e];
 /// A listener of its own would hear what ours is to hear.
@@ -459,17 +464,20 @@ pub const CHECKED: &[Checked] = &[
         checks: &[(0, Check::OneOf { bits: ALL_BITS, values: &[0] }, NOT_PERMITTED)],
     },
     Checked {
-        why: "loopback, and names in the view; other families reach into the kernel",
+        why: "loopback by TCP and UDP, and names in the view; other families and protocols reach into the kernel",
         call: SYS_socket,
         checks: &[
             (0, Check::OneOf { bits: ALL_BITS, values: FAMILIES }, NO_SUCH_FAMILY),
             (1, Check::NoneOf { bits: SOCKET_KIND, values: RAW }, NOT_PERMITTED),
+            (0, Check::NoneOf { bits: ALL_BITS, values: UNIX }, ALLOW),
+            (1, Check::OneOf { bits: SOCKET_KIND, values: INTERNET_KINDS }, NO_SUCH_KIND),
+            (2, Check::OneOf { bits: ALL_BITS, values: INTERNET_PROTOCOLS }, NO_SUCH_PROTOCOL),
         ],
     },
     Checked {
-        why: "pipes with two ends",
+        why: "pipes with two ends; of other families there are none, but the kernel makes both sockets before it says so",
         call: SYS_socketpair,
-        checks: &[(0, Check::OneOf { bits: ALL_BITS, values: FAMILIES }, NO_SUCH_FAMILY)],
+        checks: &[(0, Check::OneOf { bits: ALL_BITS, values: UNIX }, NOT_SUPPORTED)],
     },
     Checked {
         why: "asks for it, and 32-bit names; no executable data",
