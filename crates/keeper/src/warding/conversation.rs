@@ -2,6 +2,7 @@
 //! end, or its half of it, wants the run stopped.
 
 use super::Warding;
+use crate::error::KeeperError;
 use crate::protocol::{
     FRAME_BYTES_MAX, HEADER_BYTES, Inbox, Kind, Outbox, RunChange, RunChangeKind, RunEnd, RunFailure, RunOrder,
     RunStream, Word, split_bytes, with_bytes,
@@ -60,6 +61,15 @@ pub fn hold(warding: &impl Warding, socket: UnixStream, input: Option<OwnedFd>) 
             return;
         }
     }
+}
+
+/// Says of a run that nobody can see to why it was not run.
+pub fn refuse(socket: OwnedFd, error: &KeeperError) {
+    let mut outbox = Outbox::default();
+    let end = RunEnd::failed(RunFailure::Refused, format!("{error}; nothing was run"));
+    outbox.push_json(Kind::Ended, 0, &end);
+    // The order lies there unread; what is said is heard all the same.
+    let _ = outbox.drain(&UnixStream::from(socket));
 }
 
 impl Conversation {

@@ -20,6 +20,9 @@ use system::clone::{self, Child};
 
 /// So many wait for work; more end when they have none.
 const IDLE_MAX: usize = 64;
+/// What to do is said before the system's own words.
+const NO_WORKER: &str = "start a process for a run; wait for others to end, or raise the limit of processes, open files or \
+                         memory where `telos up` was started";
 
 struct Worker {
     child: Child,
@@ -84,34 +87,39 @@ impl<W: Warding> Workers<W> {
         self.leaving.extend(gone);
     }
 
-    /// Gives a run to who is idle, or to a new one. Where none can be made its socket is closed, which says enough.
+    /// Gives a run to who is idle, or to a new one. Where none can be had the run is refused.
     pub fn give(&mut self, socket: OwnedFd, input: Option<OwnedFd>) {
         let idle = self.workers.iter().rposition(|worker| !worker.is_busy);
-        let position = idle.or_else(|| {
-            let worker = self.start().ok()?;
-            self.workers.push(worker);
-            Some(self.workers.len() - 1)
-        });
-        let Some(position) = position else { return };
-        let handed = self.workers.get_mut(position).map(|worker| {
-            worker.is_busy = true;
-            hand(&worker.socket, &socket, input.as_ref())
-        });
-        if !matches!(handed, Some(Ok(()))) {
-            self.leaving.push(self.workers.swap_remove(position).dismiss());
+        let worker = match idle {
+            Some(position) => Ok(self.workers.swap_remove(position)),
+            None => self.start(),
+        };
+        let mut worker = match worker {
+            Ok(worker) => worker,
+            Err(error) => return conversation::refuse(socket, &error),
+        };
+        match hand(&worker.socket, &socket, input.as_ref()) {
+            Ok(()) => {
+                worker.is_busy = true;
+                self.workers.push(worker);
+            }
+            Err(errno) => {
+                self.leaving.push(worker.dismiss());
+                conversation::refuse(socket, &KeeperError::system("hand a run to a process; try again")(errno));
+            }
         }
     }
 
     fn start(&self) -> Result<Worker, KeeperError> {
         let (socket, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
-            .map_err(KeeperError::system("make a pair"))?;
+            .map_err(KeeperError::system(NO_WORKER))?;
         // The warden has one thread, so that a copy of it may ask for memory.
         let child = clone::clone(0, || {
             let is_alone = system::descriptor::close_all_but(&[theirs.as_raw_fd()]).is_ok()
                 && set_parent_process_death_signal(Some(Signal::KILL)).is_ok();
             if is_alone { live(&self.warding, &theirs) } else { 1 }
         });
-        let child = child.map_err(KeeperError::system("start a process for a run"))?;
+        let child = child.map_err(KeeperError::system(NO_WORKER))?;
         Ok(Worker { child, socket, is_busy: false })
     }
 

@@ -144,9 +144,10 @@ impl Cell {
                 is_gone: false,
                 cell: Some((self.line.clone(), self.sockets.clone())),
             }),
-            (Answer::Failed { errno }, _) => {
-                Err(SandboxError::system("start a run in a cell")(rustix::io::Errno::from_raw_os_error(errno)))
-            }
+            (Answer::Refused(reason), _) => Err(reason.into()),
+            (Answer::Failed { errno }, _) => Err(SandboxError::system(
+                "start a run in a cell; too many processes may be in use",
+            )(rustix::io::Errno::from_raw_os_error(errno))),
             _ => {
                 Err(SandboxError::System { action: "start a run in a cell", source: io::ErrorKind::InvalidData.into() })
             }

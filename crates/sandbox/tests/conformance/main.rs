@@ -7,7 +7,8 @@
 //!
 //! - `table`: what a row is; `ground`: what it aims at; `play`: one row; `round`: all of them; `saying`: the answers;
 //!   `open`: what is known to be wrong
-//! - attempts: `calls`, `files`, `processes`, `network`, `resources`, `inherited`, `neighbours`, `changes`, `leftovers`
+//! - attempts: `calls`, `files`, `processes`, `network`, `resources`, `inherited`, `neighbours`, `changes`, `leftovers`,
+//!   `orders`
 //! - what must work: `works_programs`, `works_system`, `works_order`
 
 mod calls;
@@ -19,6 +20,7 @@ mod leftovers;
 mod neighbours;
 mod network;
 mod open;
+mod orders;
 mod play;
 mod processes;
 mod resources;
@@ -45,6 +47,7 @@ const ATTEMPTS: &[&[Row]] = &[
     neighbours::ROWS,
     changes::ROWS,
     leftovers::ROWS,
+    orders::ROWS,
 ];
 /// What must work, by theme.
 const WORKS: &[&[Row]] = &[works_programs::ROWS, works_system::ROWS, works_order::ROWS];

@@ -12,7 +12,7 @@ use rustix::net::{
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::borrow::Cow;
-use std::ffi::CString;
+use std::ffi::{CString, OsString};
 use std::fs::File;
 use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -43,12 +43,41 @@ pub enum Answer {
     Failed {
         errno: i32,
     },
+    Refused(Reason),
     Ended {
         status: i32,
         user: Duration,
         system: Duration,
         memory_bytes: u64,
     },
+}
+
+/// Why an order cannot be run, on its way to the one outside.
+#[derive(Serialize, Deserialize, Debug)]
+pub enum Reason {
+    Grant { path: OsString, why: String },
+    NoProgram { program: String },
+    Other(String),
+}
+
+impl From<SandboxError> for Reason {
+    fn from(error: SandboxError) -> Reason {
+        match error {
+            SandboxError::Grant { path, why } => Reason::Grant { path: path.into(), why },
+            SandboxError::NoProgram { program } => Reason::NoProgram { program },
+            other => Reason::Other(other.to_string()),
+        }
+    }
+}
+
+impl From<Reason> for SandboxError {
+    fn from(reason: Reason) -> SandboxError {
+        match reason {
+            Reason::Grant { path, why } => SandboxError::Grant { path: path.into(), why },
+            Reason::NoProgram { program } => SandboxError::NoProgram { program },
+            Reason::Other(message) => SandboxError::Told(message),
+        }
+    }
 }
 
 /// Longer messages lie in a file in memory: a socket takes no more for sure.
