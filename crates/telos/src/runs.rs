@@ -22,7 +22,7 @@ const FILES_MAX: usize = 32;
 const MONTHS_MAX: i32 = 3;
 /// A line holds at most so much of any text or list: what was run is named, not kept.
 const TEXT_CHARACTERS_MAX: usize = 1000;
-const LIST_LENGTH_MAX: usize = 64;
+pub const LIST_LENGTH_MAX: usize = 64;
 /// Longer lines are none of ours.
 const LINE_BYTES_MAX: u64 = 1 << 20;
 

@@ -16,6 +16,7 @@
 mod frame;
 mod history;
 mod message;
+mod network;
 mod run;
 
 pub(crate) use frame::READ_BYTES;
@@ -26,6 +27,7 @@ pub use message::{
     TEXT_BYTES_MAX, Welcome,
 };
 pub(crate) use message::{Envelope, Reason};
+pub use network::{RunCall, RunCalls, RunFate, RunSockets, RunVia};
 pub use run::{
     RunChange, RunChangeKind, RunEnd, RunFailure, RunFile, RunGrant, RunInput, RunLack, RunLimit, RunLimits, RunOrder,
     RunStream, RunUsage, RunVerdict, Word, split_bytes, with_bytes,

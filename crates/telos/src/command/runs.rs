@@ -45,7 +45,7 @@ fn line(run: &Value) -> String {
     let when = time.map(|time| time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string());
     let taken = run["usage"]["time_ms"].as_f64().map(|time| format!("{time:.0} ms")).unwrap_or_default();
     let memory = run["usage"]["memory_bytes"].as_u64().map(|bytes| format!("{} MiB", bytes >> 20)).unwrap_or_default();
-    let what = what(run);
+    let what = what(run) + &called(run);
     let line = format!("{:19}  {:16}  {taken:>9}  {memory:>9}  {what}", when.unwrap_or_default(), ended(run));
     // What was run may hold anything, and a log is read on terminals.
     String::from_utf8_lossy(&tamed(line.replace(['\n', '\r'], " ").as_bytes())).into_owned() + "\n"
@@ -57,6 +57,17 @@ fn ended(run: &Value) -> String {
         "signalled" => format!("signal {}", run["signal"]),
         "limited" => format!("out of {}", run["limit"].as_str().unwrap_or("?")),
         other => other.to_string(),
+    }
+}
+
+/// Whom it called stands in the JSON.
+fn called(run: &Value) -> String {
+    let calls = run["calls"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let count = calls.len() as u64 + run["calls_left_out"].as_u64().unwrap_or(0);
+    match (count, calls.iter().filter(|call| call["fate"] == "refused").count()) {
+        (0, _) => String::new(),
+        (count, 0) => format!("  [{count} calls]"),
+        (count, refused) => format!("  [{count} calls, {refused} refused]"),
     }
 }
 

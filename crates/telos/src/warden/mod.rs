@@ -1,8 +1,9 @@
 //! Runs through `telos up`: the process that watches over them, and the backend that asks it to.
 //!
-//! - `translate`: orders and outcomes, as the sandbox has them and as they go over the socket
+//! - `translate`: orders and outcomes, as the sandbox has them and as they go over the socket; `calls` those of its network
 //! - `warded`: what the warden does with an order; `remote`: a backend that sends orders there
 
+mod calls;
 mod remote;
 mod translate;
 mod warded;

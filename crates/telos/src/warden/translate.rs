@@ -1,5 +1,6 @@
 //! Orders and outcomes, between the sandbox's types and those of the protocol, which knows no sandbox.
 
+use super::calls;
 use anyhow::{Context, ensure};
 use keeper::protocol::{
     RunChange, RunChangeKind, RunFile, RunGrant, RunInput, RunLack, RunLimit, RunLimits, RunOrder, RunUsage,
@@ -25,6 +26,7 @@ pub fn to_run_order(order: &Order, input: RunInput) -> RunOrder {
             Network::None => Vec::new(),
             Network::Allowed(destinations) => destinations.iter().map(Destination::to_string).collect(),
         },
+        sockets: calls::to_run_sockets(&order.sockets),
         limits: to_run_limits(&order.limits),
         allows_weaker: order.allows_weaker,
         input,
@@ -85,9 +87,9 @@ pub fn to_order(order: RunOrder, bytes: &[u8]) -> anyhow::Result<(Order, &[u8])>
         directory: order.directory.into_path(),
         view: View { grants: grants.collect(), files },
         network: if destinations.is_empty() { Network::None } else { Network::Allowed(destinations) },
+        sockets: calls::to_sockets(order.sockets)?,
         limits: to_limits(&order.limits),
         allows_weaker: order.allows_weaker,
-        ..Order::default()
     };
     Ok((order, rest))
 }
@@ -216,6 +218,7 @@ mod tests {
             order.view.files.push(FileIn { inside, bytes: bytes.into(), is_executable: bytes == "two" });
         }
         order.network = Network::Allowed(vec!["example.org:443".parse().unwrap()]);
+        order.sockets = sandbox::network::sockets::Sockets::Blocked;
         order.limits.memory_bytes = None;
         let sent = to_run_order(&order, RunInput::Bytes(2));
         let (read, rest) = to_order(sent, b"onetwohi").unwrap();

@@ -1,8 +1,9 @@
 //! What the warden does with an order: runs it, and tells what comes of it.
 
-use super::translate;
+use super::{calls, translate};
 use keeper::protocol::{RunEnd, RunFailure, RunInput, RunStream};
 use keeper::{Conversation, Ordered, Warding};
+use sandbox::network::sockets::Sockets;
 use sandbox::{Backend, Order, Outcome, SandboxError, Stdin, Stream, Streams};
 use std::sync::Arc;
 use std::time::Instant;
@@ -23,7 +24,7 @@ impl<B: Backend + 'static> Warding for Warded<B> {
             _ => Stdin::Empty,
         };
         match self.perform(&order, stdin, conversation) {
-            Ok(outcome) => told(outcome, conversation),
+            Ok(outcome) => told(&order, outcome, conversation),
             Err(SandboxError::NoProgram { program }) => RunEnd::failed(RunFailure::NoProgram, program),
             Err(error) => RunEnd::failed(RunFailure::Refused, error.to_string()),
         }
@@ -52,7 +53,10 @@ impl<B: Backend> Warded<B> {
     }
 }
 
-fn told(outcome: Outcome, conversation: &Conversation) -> RunEnd {
+fn told(order: &Order, outcome: Outcome, conversation: &Conversation) -> RunEnd {
+    if let Sockets::Redirected(Some(recorder)) = &order.sockets {
+        conversation.output(RunStream::Recording, recorder.recording().to_string().as_bytes(), None);
+    }
     for change in outcome.changes {
         let (change, bytes) = translate::to_run_change(change);
         conversation.change(&change, &bytes);
@@ -61,5 +65,6 @@ fn told(outcome: Outcome, conversation: &Conversation) -> RunEnd {
         verdict: translate::to_run_verdict(&outcome.verdict),
         usage: translate::to_run_usage(&outcome.usage),
         lacks: outcome.lacks.iter().map(translate::to_run_lack).collect(),
+        calls: calls::to_run_calls(outcome.calls),
     }
 }

@@ -6,6 +6,7 @@ use super::plan::Plan;
 use super::result::{self, exit_code};
 use super::signals::Received;
 use super::snapshot::Snapshot;
+use super::sockets::{self, Keeping};
 use super::stream::Taken;
 use super::{apply, diff, terminal};
 use crate::{host, report, runs};
@@ -67,6 +68,7 @@ impl Ending {
             ("write", json!(granted(Access::Layered))),
             ("files", json!(files)),
             ("network", json!(network)),
+            ("sockets", json!(sockets::word(&order.sockets))),
             ("environment", json!(names)),
             ("limits", result::limits(&order.limits)),
         ] {
@@ -111,6 +113,7 @@ impl Ending {
         let mut fields = result::described(outcome);
         fields.insert("digest".into(), digest);
         self.record.extend(fields.clone());
+        self.record.extend(result::calls(&outcome.calls, runs::LIST_LENGTH_MAX));
         self.object = fields;
         if self.is_json {
             self.object.insert("stdout".into(), json!(String::from_utf8_lossy(&taken.output)));
@@ -121,7 +124,17 @@ impl Ending {
             let wall = crate::command::doctor::name_of(lack.wall);
             self.words.push(format!("telos: it ran without a wall: {wall} ({})", lack.why));
         }
+        self.words.extend(result::refused_calls(&outcome.calls));
         self.words.extend(result::last_words(&outcome.verdict, &order.limits));
+    }
+
+    /// Writes down what was said to those whom the program called.
+    pub fn keep_recording(&mut self, keeping: &Keeping) {
+        if let Err(error) = keeping.write() {
+            self.words.push(format!("error: {error:#}"));
+            self.object.insert("not_recorded".into(), json!(format!("{error:#}")));
+            self.code = exit_code::REFUSED;
+        }
     }
 
     /// Shows and applies; nothing is applied of a program that failed, or to one directory if another refuses.

@@ -1,5 +1,6 @@
 //! How a run ended, for people, for programs and for the log: exit code, last words, JSON.
 
+use sandbox::network::call::{Call, Fate, Kept, Via};
 use sandbox::outcome::Limit;
 use sandbox::{Lack, Limits, Outcome, Usage, Verdict};
 use serde_json::{Map, Value, json};
@@ -86,7 +87,54 @@ pub fn described(outcome: &Outcome) -> Map<String, Value> {
     fields.insert("limit".into(), json!(limit));
     fields.insert("usage".into(), usage(&outcome.usage));
     fields.insert("lacks".into(), lacks(&outcome.lacks));
+    fields.extend(calls(&outcome.calls, usize::MAX));
     fields
+}
+
+/// Whom it called: the first of them, and how many more there were.
+pub fn calls(kept: &Kept, most: usize) -> [(String, Value); 2] {
+    let each: Vec<Value> = kept.calls.iter().take(most).map(call).collect();
+    let left_out = kept.left_out + (kept.calls.len() - each.len()) as u64;
+    [("calls".into(), each.into()), ("calls_left_out".into(), left_out.into())]
+}
+
+fn call(call: &Call) -> Value {
+    let (via, thread) = match call.via {
+        Via::Proxy => ("proxy", None),
+        Via::Connect => ("connect", None),
+        Via::Http => ("http", None),
+        Via::Socks => ("socks", None),
+        Via::Socket { thread } => ("socket", Some(thread)),
+    };
+    let (fate, address, why) = match &call.fate {
+        Fate::Reached { address } => ("reached", Some(address.to_string()), None),
+        Fate::Replayed => ("replayed", None, None),
+        Fate::Refused { why } => ("refused", None, Some(why)),
+    };
+    json!({
+        "asked": call.asked,
+        "fate": fate,
+        "address": address,
+        "why": why,
+        "via": via,
+        "thread": thread,
+        "sent_bytes": call.sent_bytes,
+        "received_bytes": call.received_bytes,
+    })
+}
+
+/// A line about calls that were refused: a program seldom says why it failed.
+pub fn refused_calls(kept: &Kept) -> Option<String> {
+    let mut refused = kept.calls.iter().filter_map(|call| match &call.fate {
+        Fate::Refused { why } => Some((&call.asked, why)),
+        _ => None,
+    });
+    let (asked, why) = refused.next()?;
+    let more = match refused.count() {
+        0 => String::new(),
+        count => format!(" ({count} more: --json tells all)"),
+    };
+    Some(format!("telos: a call to {asked} was refused: {why}{more}"))
 }
 
 fn usage(usage: &Usage) -> Value {
