@@ -45,6 +45,7 @@ use crate::order::Order;
 use crate::wall::{Strength, Wall};
 
 pub(crate) use cell::{Cell, can_run};
+pub use report::SAID_BY_ZYGOTES;
 pub(crate) use source::find as find_granted;
 pub(crate) use start::begin_in;
 pub use view::{HOME, HOST_NAME, PATH, USER};
