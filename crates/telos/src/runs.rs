@@ -1,8 +1,11 @@
-//! The log of what `telos exec` ran: one JSON object a line, in the user's state directory, for that user only.
+//! The log of what was run: one JSON object a line, in the user's state directory, for that user only. `described` says what
+//! stands in it.
 //!
 //! Files are called after the month and a number, `2026-11.0003.jsonl`. A writer appends a line with one write to the
 //! newest file of the month, and begins the next when that is full; nothing is ever renamed or written over, so any number
 //! of writers need no lock. Old files are removed whole: by number, so that the log keeps to its size, and by month.
+
+pub mod described;
 
 use anyhow::{Context, ensure};
 use jiff::Timestamp;

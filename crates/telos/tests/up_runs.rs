@@ -202,3 +202,19 @@ fn leave_one_descriptor(process: u32) {
     let set = Command::new("prlimit").args([format!("--pid={process}"), format!("--nofile={limit}:{limit}")]).status();
     assert!(set.is_ok_and(|status| status.success()));
 }
+
+/// They were kept for ever, with the memory of all that they had prepared.
+#[test]
+fn sandboxes_that_are_ready_are_given_up_when_nothing_is_run() {
+    let up = Up::start_with(&[], &["--keep-ready", "200ms"]);
+    let mut client = up.client();
+    assert!(has_exited(&run(&mut client, &shell("true")).1, 0));
+    let warden = client.status().unwrap().warden_pid.unwrap();
+    wait_for("nothing is ready any more", || children_of(warden).is_empty());
+    assert!(has_exited(&run(&mut client, &shell("true")).1, 0));
+    assert_eq!(client.status().unwrap().warden_pid, Some(warden));
+}
+
+fn children_of(process: u32) -> String {
+    std::fs::read_to_string(format!("/proc/{process}/task/{process}/children")).unwrap()
+}

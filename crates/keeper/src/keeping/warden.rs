@@ -37,6 +37,8 @@ struct Handed {
 struct Envelope {
     #[serde(default)]
     input: RunInput,
+    #[serde(default)]
+    records_itself: bool,
 }
 
 impl Keeper<'_> {
@@ -57,7 +59,8 @@ impl Keeper<'_> {
         };
         connection.unanswered += 1;
         connection.runs += 1;
-        self.runs.add(client, frame.id, Ordered { body: frame.body.to_vec(), input });
+        let ordered = Ordered { records_itself: envelope.records_itself, body: frame.body.to_vec(), input };
+        self.runs.add(client, frame.id, connection.who.clone(), ordered);
         Ok(())
     }
 
@@ -82,7 +85,9 @@ impl Keeper<'_> {
         };
         let (stream, theirs) = UnixStream::pair().map_err(KeeperError::system("make a pair"))?;
         stream.set_nonblocking(true).map_err(KeeperError::system("make a pair"))?;
+        let Some(who) = self.runs.entries.get(&token).map(|run| run.who.clone()) else { return Ok(()) };
         let Some(channel) = self.runs.begin(token, stream) else { return Ok(()) };
+        channel.outbox.push_json(Kind::Hello, token, &who);
         channel.outbox.push(Kind::Run, token, &ordered.body);
         let is_written = channel.outbox.drain(&channel.stream).unwrap_or(true);
         let mut flags = EventFlags::IN;
@@ -130,8 +135,16 @@ impl Keeper<'_> {
         };
         self.heed_run(token);
         if is_over && self.runs.channel(token).is_some() {
-            self.end_run(token, None, &RunEnd::failed(RunFailure::Lost, LOST));
+            self.lose_run(token);
         }
+    }
+
+    /// Whoever watched over it said nothing more, and wrote nothing down.
+    fn lose_run(&mut self, token: u64) {
+        if let Some(run) = self.runs.entries.get(&token).filter(|run| !run.records_itself) {
+            (self.notify)(Notice::RunLost { who: &run.who, why: LOST });
+        }
+        self.end_run(token, None, &RunEnd::failed(RunFailure::Lost, LOST));
     }
 
     /// Passes on what a run says; holds it back if its client does not take that.
@@ -150,7 +163,7 @@ impl Keeper<'_> {
                 }
                 Ok(None) => break false,
                 // It is our own program, and has gone mad.
-                Err(_) => return self.end_run(token, None, &RunEnd::failed(RunFailure::Lost, LOST)),
+                Err(_) => return self.lose_run(token),
             }
         };
         connection.is_patient = true;

@@ -21,7 +21,7 @@ const DESCRIPTORS_AT_ONCE: usize = 4;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Kind {
-    /// Client to keeper: the first frame of a connection.
+    /// Client to keeper: the first frame of a connection. Keeper to a run's supervisor: who ordered it.
     Hello = 1,
     /// Keeper to client: go on.
     Welcome = 2,

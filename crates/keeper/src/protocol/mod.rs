@@ -29,8 +29,8 @@ pub use message::{
 pub(crate) use message::{Envelope, Reason};
 pub use network::{RunCall, RunCalls, RunFate, RunSockets, RunVia};
 pub use run::{
-    RunChange, RunChangeKind, RunEnd, RunFailure, RunFile, RunGrant, RunInput, RunLack, RunLimit, RunLimits, RunOrder,
-    RunStream, RunUsage, RunVerdict, Word, split_bytes, with_bytes,
+    RunChange, RunChangeKind, RunClient, RunEnd, RunFailure, RunFile, RunGrant, RunInput, RunLack, RunLimit, RunLimits,
+    RunOrder, RunStream, RunUsage, RunVerdict, Word, split_bytes, with_bytes,
 };
 
 /// What a client and a keeper must agree on.

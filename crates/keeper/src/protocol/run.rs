@@ -67,6 +67,18 @@ pub struct RunOrder {
     pub allows_weaker: bool,
     #[serde(default)]
     pub input: RunInput,
+    /// Whoever orders it writes it into the log of runs; else the warden does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub records_itself: bool,
+}
+
+/// Who ordered a run, as the keeper knows it: not from the order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunClient {
+    pub user: u32,
+    pub process: i32,
+    /// What it says of itself.
+    pub name: String,
 }
 
 fn home() -> Word {
@@ -86,6 +98,7 @@ impl RunOrder {
             limits: RunLimits::default(),
             allows_weaker: false,
             input: RunInput::Empty,
+            records_itself: false,
         }
     }
 }

@@ -35,10 +35,11 @@ pub trait Warding: Send + Sync + 'static {
 const PARTING: Duration = Duration::from_secs(2);
 
 /// Runs this process as the warden, with the connection to the keeper as its standard input.
-pub fn ward(warding: impl Warding) -> Result<(), KeeperError> {
+/// Processes that have had nothing to run for as long as `keeping` end.
+pub fn ward(warding: impl Warding, keeping: Duration) -> Result<(), KeeperError> {
     let pair = take_pair()?;
     crate::inside::catch_signals()?;
-    let mut workers = Workers::new(warding);
+    let mut workers = Workers::new(warding, keeping);
     while workers.await_word(&pair).is_ok() {
         match next(&pair) {
             Ok(Some((socket, input))) => workers.give(socket, input),

@@ -4,7 +4,7 @@
 
 use super::{Warding, conversation, next};
 use crate::error::KeeperError;
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recv,
@@ -28,19 +28,22 @@ struct Worker {
     child: Child,
     /// Work goes there, and a byte comes back when it is done.
     socket: OwnedFd,
-    is_busy: bool,
+    /// Since when it has had nothing to do; `None` while it is at work.
+    idle_since: Option<Instant>,
 }
 
 pub struct Workers<W> {
     warding: W,
+    /// How long one waits for work.
+    keeping: Duration,
     workers: Vec<Worker>,
     /// Told to end, or gone.
     leaving: Vec<Child>,
 }
 
 impl<W: Warding> Workers<W> {
-    pub fn new(warding: W) -> Workers<W> {
-        Workers { warding, workers: Vec::new(), leaving: Vec::new() }
+    pub fn new(warding: W, keeping: Duration) -> Workers<W> {
+        Workers { warding, keeping, workers: Vec::new(), leaving: Vec::new() }
     }
 
     /// Waits until the keeper has something to say, and hears meanwhile who is done.
@@ -49,7 +52,10 @@ impl<W: Warding> Workers<W> {
             let mut waited = vec![PollFd::new(&pair, PollFlags::IN)];
             waited.extend(self.workers.iter().map(|worker| PollFd::new(&worker.socket, PollFlags::IN)));
             waited.extend(self.leaving.iter().map(|child| PollFd::new(&child.pidfd, PollFlags::IN)));
-            match poll(&mut waited, None) {
+            let left =
+                time_left(self.workers.iter().filter_map(|worker| worker.idle_since), self.keeping, Instant::now());
+            let left = left.and_then(|left| Timespec::try_from(left).ok());
+            match poll(&mut waited, left.as_ref()) {
                 Ok(_) => {}
                 Err(Errno::INTR) => continue,
                 Err(errno) => return Err(errno),
@@ -57,15 +63,23 @@ impl<W: Warding> Workers<W> {
             let mut is_ready = waited.iter().map(|place| !place.revents().is_empty()).collect::<Vec<_>>().into_iter();
             let has_word = is_ready.next() == Some(true);
             self.heed(is_ready);
+            self.let_go(Instant::now());
             if has_word {
                 return Ok(());
             }
         }
     }
 
+    /// Who has waited too long ends, and what it had prepared with it.
+    fn let_go(&mut self, now: Instant) {
+        let keeping = self.keeping;
+        let is_late = |worker: &mut Worker| worker.idle_since.is_some_and(|since| now >= since + keeping);
+        self.leaving.extend(self.workers.extract_if(.., is_late).map(Worker::dismiss));
+    }
+
     /// Who is done waits again, if not too many do; who has gone is let go.
     fn heed(&mut self, is_ready: impl Iterator<Item = bool>) {
-        let mut idle = self.workers.iter().filter(|worker| !worker.is_busy).count();
+        let mut idle = self.workers.iter().filter(|worker| worker.idle_since.is_some()).count();
         let mut is_ready = is_ready;
         let mut gone = Vec::new();
         for mut worker in std::mem::take(&mut self.workers) {
@@ -74,9 +88,9 @@ impl<W: Warding> Workers<W> {
                 continue;
             }
             let is_done = matches!(recv(&worker.socket, &mut [0u8; 1], RecvFlags::DONTWAIT), Ok((1, _)));
-            worker.is_busy &= !is_done;
             if is_done && idle < IDLE_MAX {
                 idle += 1;
+                worker.idle_since = Some(Instant::now());
                 self.workers.push(worker);
             } else {
                 gone.push(worker.dismiss());
@@ -89,7 +103,7 @@ impl<W: Warding> Workers<W> {
 
     /// Gives a run to who is idle, or to a new one. Where none can be had the run is refused.
     pub fn give(&mut self, socket: OwnedFd, input: Option<OwnedFd>) {
-        let idle = self.workers.iter().rposition(|worker| !worker.is_busy);
+        let idle = self.workers.iter().rposition(|worker| worker.idle_since.is_some());
         let worker = match idle {
             Some(position) => Ok(self.workers.swap_remove(position)),
             None => self.start(),
@@ -100,7 +114,7 @@ impl<W: Warding> Workers<W> {
         };
         match hand(&worker.socket, &socket, input.as_ref()) {
             Ok(()) => {
-                worker.is_busy = true;
+                worker.idle_since = None;
                 self.workers.push(worker);
             }
             Err(errno) => {
@@ -120,7 +134,7 @@ impl<W: Warding> Workers<W> {
             if is_alone { live(&self.warding, &theirs) } else { 1 }
         });
         let child = child.map_err(KeeperError::system(NO_WORKER))?;
-        Ok(Worker { child, socket, is_busy: false })
+        Ok(Worker { child, socket, idle_since: Some(Instant::now()) })
     }
 
     /// Waits until all have ended, or for as long as that may take; then they are killed, and their runs with them.
@@ -129,13 +143,18 @@ impl<W: Warding> Workers<W> {
         self.leaving.extend(self.workers.drain(..).map(Worker::dismiss));
         for child in self.leaving.drain(..) {
             let left = until.saturating_duration_since(Instant::now());
-            let left = rustix::event::Timespec::try_from(left).ok();
+            let left = Timespec::try_from(left).ok();
             let _ = poll(&mut [PollFd::new(&child.pidfd, PollFlags::IN)], left.as_ref());
             let _ = rustix::process::pidfd_send_signal(&child.pidfd, Signal::KILL);
             let _ = clone::wait(child.pid, true);
         }
         self.warding.clear();
     }
+}
+
+/// Until the first of those who wait has waited long enough.
+fn time_left(idle: impl Iterator<Item = Instant>, keeping: Duration, now: Instant) -> Option<Duration> {
+    idle.min().map(|since| (since + keeping).saturating_duration_since(now))
 }
 
 impl Worker {

@@ -11,7 +11,7 @@ use sandbox::outcome::{ChangeKind, Changed, Limit};
 use sandbox::{Access, FileIn, Grant, Lack, Limits, Network, Order, Usage, Verdict, View, Wall};
 use std::time::Duration;
 
-/// As it is sent; the bytes of files go beside it.
+/// As it is sent; the bytes of files go beside it. `telos exec` knows more of a run than the warden, and records it.
 pub fn to_run_order(order: &Order, input: RunInput) -> RunOrder {
     let words = |words: &[std::ffi::OsString]| words.iter().map(|word| Word::new(word)).collect();
     // The warden is in another directory.
@@ -30,6 +30,7 @@ pub fn to_run_order(order: &Order, input: RunInput) -> RunOrder {
         limits: to_run_limits(&order.limits),
         allows_weaker: order.allows_weaker,
         input,
+        records_itself: true,
     }
 }
 

@@ -1,5 +1,6 @@
-//! What the warden does with an order: runs it, and tells what comes of it.
+//! What the warden does with an order: runs it, writes that down, and tells what comes of it.
 
+use super::record::{self, Digests, Record};
 use super::{calls, translate};
 use keeper::protocol::{RunEnd, RunFailure, RunInput, RunStream};
 use keeper::{Conversation, Ordered, Warding};
@@ -14,16 +15,24 @@ pub struct Warded<B>(pub B);
 impl<B: Backend + 'static> Warding for Warded<B> {
     fn run(&self, ordered: Ordered<'_>, conversation: &Arc<Conversation>) -> RunEnd {
         let input = ordered.order.input;
+        let mut record = Record::new(&ordered.client, ordered.order.records_itself);
         let (order, rest) = match translate::to_order(ordered.order, ordered.bytes) {
             Ok(order) => order,
-            Err(error) => return RunEnd::failed(RunFailure::Refused, format!("{error:#}")),
+            Err(error) => {
+                let why = format!("{error:#}");
+                record.refused(&why, conversation);
+                return RunEnd::failed(RunFailure::Refused, why);
+            }
         };
         let stdin = match (input, ordered.input) {
             (RunInput::Descriptor, Some(descriptor)) => Stdin::Descriptor(descriptor),
             (RunInput::Bytes(_), _) => Stdin::Bytes(rest.to_vec()),
             _ => Stdin::Empty,
         };
-        match self.perform(&order, stdin, conversation) {
+        record.describe(&order);
+        let ended = self.perform(&order, stdin, conversation, record.digests.clone());
+        record.ended(&ended, conversation);
+        match ended {
             Ok(outcome) => told(&order, outcome, conversation),
             Err(SandboxError::NoProgram { program }) => RunEnd::failed(RunFailure::NoProgram, program),
             Err(error) => RunEnd::failed(RunFailure::Refused, error.to_string()),
@@ -36,10 +45,19 @@ impl<B: Backend + 'static> Warding for Warded<B> {
 }
 
 impl<B: Backend> Warded<B> {
-    fn perform(&self, order: &Order, stdin: Stdin, conversation: &Arc<Conversation>) -> Result<Outcome, SandboxError> {
+    fn perform(
+        &self,
+        order: &Order,
+        stdin: Stdin,
+        conversation: &Arc<Conversation>,
+        digests: Option<Digests>,
+    ) -> Result<Outcome, SandboxError> {
         let until = order.limits.time.and_then(|time| Instant::now().checked_add(time));
         let teller = conversation.clone();
         let output = move |stream, bytes: &[u8]| {
+            if let Some(digests) = &digests {
+                record::add(digests, stream, bytes);
+            }
             let stream = match stream {
                 Stream::Output => RunStream::Output,
                 Stream::Error => RunStream::Error,

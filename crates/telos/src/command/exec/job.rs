@@ -1,9 +1,9 @@
 //! From the command line to an order: what is run, in which language, and where its code comes from.
 
 use super::Exec;
-use super::digest;
 use super::language::{Installed, Language, Languages};
 use super::sockets::{self, Keeping};
+use crate::digest;
 use anyhow::{Context, bail, ensure};
 use sandbox::process::{HOME, PATH};
 use sandbox::{FileIn, Order, Stdin, View};

@@ -10,7 +10,6 @@
 
 mod apply;
 mod diff;
-pub mod digest;
 mod ending;
 mod job;
 mod language;

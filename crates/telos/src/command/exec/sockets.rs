@@ -61,16 +61,6 @@ pub fn read(file: &Path, network: &Network) -> anyhow::Result<(Sockets, Option<K
     })
 }
 
-/// One word for the log.
-pub fn word(sockets: &Sockets) -> &'static str {
-    match sockets {
-        Sockets::Alone => "alone",
-        Sockets::Blocked => "block",
-        Sockets::Redirected(_) => "redirect",
-        Sockets::Recorded(_) => "replay",
-    }
-}
-
 impl Keeping {
     /// What was said may hold secrets, so the file is its owner's.
     pub fn write(&self) -> anyhow::Result<()> {
