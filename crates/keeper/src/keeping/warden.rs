@@ -9,13 +9,11 @@ use super::runs::{Ordered, Stage};
 use super::{Keeper, WARDEN, WARDEN_PAIR};
 use crate::error::KeeperError;
 use crate::protocol::{FRAME_BYTES_MAX, Frame, Kind, RunEnd, RunFailure, RunInput};
+use crate::warding::hand;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
-use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use serde::Deserialize;
 use std::collections::VecDeque;
-use std::io::IoSlice;
-use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
@@ -104,9 +102,8 @@ impl Keeper<'_> {
         let Some(warden) = &mut self.warden else { return };
         let was_full = warden.late.len() > 1;
         while let Some(handed) = warden.late.front() {
-            match hand(&warden.child.pair, handed) {
+            match hand(&warden.child.pair, &handed.socket, handed.input.as_ref()) {
                 Err(Errno::AGAIN) => break,
-                Err(Errno::INTR) => {}
                 // If it has gone, that is told by itself.
                 Ok(()) | Err(_) => drop(warden.late.pop_front()),
             }
@@ -258,14 +255,4 @@ fn start_warden(poll: &OwnedFd, plan: &Plan) -> Result<Warden, KeeperError> {
         epoll::add(poll, source, EventData::new_u64(token), flags).map_err(KeeperError::system("watch the warden"))?;
     }
     Ok(Warden { child, late: VecDeque::new() })
-}
-
-/// One message, with descriptors.
-fn hand(pair: &UnixStream, handed: &Handed) -> rustix::io::Result<()> {
-    let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
-    let mut control = SendAncillaryBuffer::new(&mut room);
-    let both = [handed.socket.as_fd(), handed.input.as_ref().unwrap_or(&handed.socket).as_fd()];
-    let count = 1 + usize::from(handed.input.is_some());
-    control.push(SendAncillaryMessage::ScmRights(&both[..count]));
-    sendmsg(pair, &[IoSlice::new(b"r")], &mut control, SendFlags::NOSIGNAL).map(drop)
 }

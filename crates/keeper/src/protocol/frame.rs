@@ -3,11 +3,11 @@
 use crate::error::KeeperError;
 use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
-use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
+use rustix::net::RecvFlags;
 use std::collections::VecDeque;
 use std::io::{self, IoSliceMut};
-use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
+use system::passing;
 
 /// The longest body of a frame.
 pub const FRAME_BYTES_MAX: usize = 16 << 20;
@@ -92,23 +92,12 @@ impl Inbox {
         scratch: &mut [u8],
         descriptors: &mut VecDeque<OwnedFd>,
     ) -> io::Result<usize> {
-        let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS_AT_ONCE))];
-        let mut control = RecvAncillaryBuffer::new(&mut room);
-        let received = loop {
-            match rustix::net::recvmsg(&socket, &mut [IoSliceMut::new(scratch)], &mut control, RecvFlags::CMSG_CLOEXEC)
-            {
-                Err(Errno::INTR) => {}
-                received => break received?.bytes,
-            }
-        };
-        for message in control.drain() {
-            if let RecvAncillaryMessage::ScmRights(received) = message {
-                descriptors.extend(received);
-            }
-        }
+        let places = &mut [IoSliceMut::new(scratch)];
+        let received = passing::receive(socket, places, DESCRIPTORS_AT_ONCE, RecvFlags::empty())?;
+        descriptors.extend(received.descriptors);
         self.make_room();
-        self.buffer.extend_from_slice(&scratch[..received]);
-        Ok(received)
+        self.buffer.extend_from_slice(&scratch[..received.bytes]);
+        Ok(received.bytes)
     }
 
     fn make_room(&mut self) {

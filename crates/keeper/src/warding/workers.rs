@@ -2,17 +2,12 @@
 //! runs there are, and so how many processes. They are copies of the warden, which is small and has one thread: what each
 //! makes for its runs is copied from little, and a fault in one ends one run.
 
-use super::{Warding, conversation, next};
+use super::{Warding, conversation, hand, next};
 use crate::error::KeeperError;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::net::{
-    AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recv,
-    sendmsg, socketpair,
-};
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, socketpair};
 use rustix::process::{Signal, set_parent_process_death_signal};
-use std::io::IoSlice;
-use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
@@ -177,14 +172,4 @@ fn live(warding: &impl Warding, socket: &OwnedFd) -> i32 {
     }
     warding.clear();
     0
-}
-
-/// One message, with descriptors.
-fn hand(socket: &OwnedFd, run: &OwnedFd, input: Option<&OwnedFd>) -> rustix::io::Result<()> {
-    let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
-    let mut control = SendAncillaryBuffer::new(&mut room);
-    let both = [run.as_fd(), input.unwrap_or(run).as_fd()];
-    let count = 1 + usize::from(input.is_some());
-    control.push(SendAncillaryMessage::ScmRights(both.get(..count).unwrap_or_default()));
-    sendmsg(socket, &[IoSlice::new(b"r")], &mut control, SendFlags::NOSIGNAL).map(drop)
 }
