@@ -100,8 +100,13 @@ pub fn begin_in(
             Some(Plan::new(order, Vec::new(), setting)?)
         }
     };
+    let parent = cell.parent_of_next();
     let init = cell.start(order, sources, zygote.is_some(), &begun.given, begun.inner.as_fd())?;
-    begun.run(order, cgroup, init, zygote.zip(plan.as_ref()))
+    let mut run = begun.run(order, cgroup, init, zygote.zip(plan.as_ref()))?;
+    if let Meter::Counted(counted) = &mut run.meter {
+        counted.parent = parent;
+    }
+    Ok(run)
 }
 
 /// What is made for any run before its first process.
