@@ -1,4 +1,4 @@
-//! `telos runs`: what `telos exec` ran.
+//! `telos runs`: what was run in sandboxes.
 
 use super::exec::tamed;
 use super::print;
@@ -13,7 +13,7 @@ Examples:
   telos runs
   telos runs -n 1000 --json | jq '.[] | select(.verdict == \"limited\")'";
 
-/// Show what telos exec ran
+/// Show what was run in sandboxes
 ///
 /// One line each: when, how it ended, how long it took, the most memory, and what it was. The log is kept in
 /// ~/.local/state/telos/runs, or below $XDG_STATE_HOME: the last three months, at most 64 MiB. Output and the values of
