@@ -10,6 +10,7 @@
 //! - attempts: `calls`, `files`, `processes`, `network`, `resources`, `inherited`, `neighbours`, `changes`, `leftovers`,
 //!   `orders`
 //! - what must work: `works_programs`, `works_system`, `works_order`
+//! - `zygote`: the same as children of Python's zygote
 
 mod calls;
 mod changes;
@@ -30,6 +31,7 @@ mod table;
 mod works_order;
 mod works_programs;
 mod works_system;
+mod zygote;
 
 use sandbox::Backend;
 use std::process::ExitCode;
@@ -54,7 +56,10 @@ const WORKS: &[&[Row]] = &[works_programs::ROWS, works_system::ROWS, works_order
 
 /// Every backend that there is; each must pass all rows.
 fn backends() -> Vec<Box<dyn Backend>> {
-    vec![Box::new(sandbox::process::Process::new()), Box::new(sandbox::warden::Pooled::new())]
+    let mut backends: Vec<Box<dyn Backend>> =
+        vec![Box::new(sandbox::process::Process::new()), Box::new(sandbox::warden::Pooled::new())];
+    backends.extend(zygote::Zygotes::new().map(|zygotes| Box::new(zygotes) as Box<dyn Backend>));
+    backends
 }
 
 /// What only stories run.

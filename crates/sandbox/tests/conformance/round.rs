@@ -4,7 +4,7 @@
 use crate::ground::Ground;
 use crate::play::{self, Answer, Stage};
 use crate::table::Row;
-use crate::{ATTEMPTS, WORKS, backends, open, rows};
+use crate::{ATTEMPTS, WORKS, backends, open, rows, zygote};
 use sandbox::{Backend, Strength};
 use std::cell::RefCell;
 use std::fs;
@@ -61,6 +61,9 @@ pub fn play_all(filter: Option<&str>) -> ExitCode {
     {
         let chosen = rows().filter(|row| filter.is_none_or(|part| row.name.contains(part)));
         let chosen = chosen.filter(|row| player != Player::Outside || row.is_tried_outside);
+        let is_zygote = backend.name() == zygote::NAME;
+        // Outside there are none.
+        let chosen = chosen.filter(|row| !is_zygote || player != Player::Outside && zygote::fits(row));
         turns.extend(chosen.map(|row| Turn { player, backend: backend.name().into(), row }));
     }
     let answers = take_turns(&home, &turns, is_root);
