@@ -252,13 +252,19 @@ fn after_many_runs(stage: &Stage) -> Judged {
     }
     let before = settled(stage)?;
     let mut moments = Moments::from_environment();
-    for turn in 0..if is_soak { SOAK } else { SAMPLE } {
+    for turn in 0..count(stage, is_soak) {
         end_somehow(stage, turn, moments.next()).map_err(|why| format!("run {turn}: {why}"))?;
         reap();
     }
     stage.backend.clear();
     clear_away(stage)?;
     must_vanish(&before)
+}
+
+/// A zygote takes long to start, and many of the ends cost one.
+fn count(stage: &Stage, is_soak: bool) -> usize {
+    let all = if is_soak { SOAK } else { SAMPLE };
+    if stage.backend.name() == crate::zygote::NAME { all / 5 } else { all }
 }
 
 /// The first run of a process may leave something for the next ones, once; what is kept ready for them goes.

@@ -88,8 +88,11 @@ const QUEUE: &std::ffi::CStr = c"telos-neighbour";
 
 /// Leaves something wherever a program can.
 fn settle() -> Said {
-    for path in ["/tmp/word", "/dev/shm/word", "/layered/word"] {
-        fs::write(path, WORD)?;
+    for directory in ["/tmp", "/dev/shm", "/layered"].map(std::path::Path::new) {
+        // A zygote is given no directories.
+        if directory.exists() {
+            fs::write(directory.join("word"), WORD)?;
+        }
     }
     let shared = call(libc::SYS_shmget, &[KEY, SEGMENT, libc::IPC_CREAT as usize | 0o666])?;
     call(libc::SYS_msgget, &[KEY, libc::IPC_CREAT as usize | 0o666])?;

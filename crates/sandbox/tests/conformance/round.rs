@@ -51,6 +51,9 @@ pub fn play_all(filter: Option<&str>) -> ExitCode {
     let home = Home::new();
     let is_root = rustix::process::geteuid().is_root();
     tell_host();
+    for (name, why) in zygote::ELSEWHERE {
+        println!("NOT BY A ZYGOTE {name}: {why}");
+    }
     for (name, why) in open::OPEN {
         println!("OPEN {name}: {why}");
     }
@@ -77,6 +80,8 @@ fn check_tables() {
     assert!(count(WORKS) >= 30, "only {} things that must work", count(WORKS));
     let names: std::collections::BTreeSet<&str> = rows().map(|row| row.name).collect();
     assert_eq!(names.len(), rows().count(), "a name is used twice");
+    let is_known = |prefix: &str| names.iter().any(|name| name.starts_with(prefix));
+    assert!(zygote::ELSEWHERE.iter().all(|(prefix, _)| is_known(prefix)), "a row that no zygote plays is in no table");
     let unknown = open::OPEN.iter().find(|(name, _)| !names.contains(name));
     assert_eq!(unknown, None, "an open row is in no table");
 }
