@@ -208,7 +208,7 @@ fn end_worker(stage: &Stage, turn: usize) -> Judged {
     let worker = call(libc::SYS_fork, &[]).map_err(|error| error.to_string())?;
     if worker == 0 {
         let ran = run(stage, &stage.order(&["true"])).and_then(|()| run(stage, &stage.order(&["false"])));
-        if turn % 2 == 0 {
+        if turn.is_multiple_of(2) {
             stage.backend.clear();
         }
         std::process::exit(i32::from(ran.is_err()));
