@@ -2,7 +2,7 @@
 //! `telos exec` gives to every program.
 
 use crate::Setting;
-use crate::load::VARIABLES;
+use crate::load::{Ended, VARIABLES, tell_failures};
 use crate::view::Bwrap;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -33,39 +33,47 @@ impl Contender {
         Contender::Bwrap((0..WORKERS).map(|_| Bwrap::of(program)).collect())
     }
 
-    /// Runs a second.
-    pub fn rate(&self, setting: &Setting, workers: usize, slice: Duration) -> f64 {
+    /// As many runs as it does in that time.
+    pub fn rate(&self, setting: &Setting, workers: usize, slice: Duration) -> Ended {
         let start = Instant::now();
-        let runs: u64 = std::thread::scope(|scope| {
+        let each: Vec<(u64, Vec<String>)> = std::thread::scope(|scope| {
             let work = |worker| scope.spawn(move || self.runs(setting, worker, slice));
             let workers: Vec<_> = (0..workers).map(work).collect();
-            workers.into_iter().map(|worker| worker.join().expect("a worker counts")).sum()
+            workers.into_iter().map(|worker| worker.join().expect("a worker counts")).collect()
         });
-        match self {
+        let taken = match self {
             // What it takes to start is not counted there.
-            Contender::Loop(_) => runs as f64 / slice.as_secs_f64(),
-            _ => runs as f64 / start.elapsed().as_secs_f64(),
-        }
+            Contender::Loop(_) => slice,
+            _ => start.elapsed(),
+        };
+        let runs = each.iter().map(|(runs, _)| runs).sum();
+        Ended { runs, taken, failures: each.into_iter().flat_map(|(_, failures)| failures).collect() }
     }
 
-    fn runs(&self, setting: &Setting, worker: usize, slice: Duration) -> u64 {
+    /// How many went well, and what was wrong with the others.
+    fn runs(&self, setting: &Setting, worker: usize, slice: Duration) -> (u64, Vec<String>) {
+        let (start, mut runs, mut failures) = (Instant::now(), 0, Vec::new());
         if let Contender::Loop(words) = self {
             let output = command(setting, words).arg(slice.as_secs_f64().to_string()).output().expect("it starts");
-            assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
-            return String::from_utf8_lossy(&output.stdout).trim().parse().expect("it prints a number");
+            match String::from_utf8_lossy(&output.stdout).trim().parse() {
+                Ok(count) if output.status.success() => runs = count,
+                _ => failures.push(String::from_utf8_lossy(&output.stderr).into_owned()),
+            }
+            return (runs, failures);
         }
-        let (start, mut runs) = (Instant::now(), 0);
         while start.elapsed() < slice {
             let mut each = match self {
                 Contender::Command(words) | Contender::Loop(words) => command(setting, words),
                 Contender::Bwrap(each) => command(setting, each[worker].words()),
-                Contender::Runc(bundle) => bundle.command(setting, worker, runs),
+                Contender::Runc(bundle) => bundle.command(setting, worker, runs + failures.len() as u64),
             };
             let ended = each.stdin(Stdio::null()).stdout(Stdio::null()).output().expect("it starts");
-            assert!(ended.status.success(), "{each:?}: {}", String::from_utf8_lossy(&ended.stderr));
-            runs += 1;
+            match ended.status.success() {
+                true => runs += 1,
+                false => failures.push(format!("{}: {}", ended.status, String::from_utf8_lossy(&ended.stderr))),
+            }
         }
-        runs
+        (runs, failures)
     }
 }
 
@@ -119,15 +127,23 @@ fn make_root(root: &Path) {
     }
 }
 
+/// The rates of each, and how many runs of each failed.
 pub fn all_rates(setting: &Setting, contenders: &[(&str, Contender)]) -> Value {
     let mut rates = vec![Vec::new(); contenders.len()];
+    let mut failures = vec![0; contenders.len()];
     for round in 0..setting.rounds as usize {
         for offset in 0..contenders.len() {
             // Who comes behind whom changes from round to round.
             let index = (round + offset) % contenders.len();
-            rates[index].push(contenders[index].1.rate(setting, WORKERS, setting.slice));
+            let (name, contender) = &contenders[index];
+            let ended = contender.rate(setting, WORKERS, setting.slice);
+            failures[index] += tell_failures(name, &ended.failures);
+            rates[index].push(ended.per_second());
         }
         eprintln!("round {} of {}", round + 1, setting.rounds);
     }
-    contenders.iter().zip(rates).map(|((name, _), rates)| ((*name).to_string(), json!(rates))).collect()
+    let names = || contenders.iter().map(|(name, _)| (*name).to_string());
+    let rates: Value = names().zip(rates.into_iter().map(Value::from)).collect();
+    let failures: Value = names().zip(failures.into_iter().map(Value::from)).collect();
+    json!({ "rates": rates, "failures": failures })
 }

@@ -21,11 +21,23 @@ pub fn order(program: &[impl AsRef<std::ffi::OsStr>]) -> RunOrder {
     order
 }
 
-/// How many ended, in what time, and those that did not end well.
+/// How many ended well, in what time, and what was wrong with the others, which count for nothing.
 pub struct Ended {
     pub runs: u64,
     pub taken: Duration,
     pub failures: Vec<String>,
+}
+
+impl Ended {
+    pub fn per_second(&self) -> f64 {
+        self.runs as f64 / self.taken.as_secs_f64()
+    }
+}
+
+/// How many failed; what the first of them were is for people.
+pub fn tell_failures(contender: &str, failures: &[String]) -> usize {
+    failures.iter().take(3).for_each(|failure| eprintln!("a run of {contender} failed: {failure}"));
+    failures.len()
 }
 
 /// Keeps so many in flight, for that time; then waits for the last of them.
@@ -39,9 +51,11 @@ pub fn rate(client: &mut Client, order: &RunOrder, slice: Duration, in_flight: u
         }
         client.flush()?;
         if under_way > 0 {
-            failures.extend(next_end(client)?);
+            match next_end(client)? {
+                None => runs += 1,
+                Some(failure) => failures.push(failure),
+            }
             under_way -= 1;
-            runs += 1;
         }
     }
     Ok(Ended { runs, taken: began.elapsed(), failures })
@@ -87,7 +101,8 @@ pub fn burst(client: &mut Client, watcher: &mut Client, order: &RunOrder, count:
     for _ in 0..count {
         failures.extend(next_end(client)?);
     }
-    let ended = Ended { runs: count as u64, taken: began.elapsed(), failures };
+    let runs = (count - failures.len()) as u64;
+    let ended = Ended { runs, taken: began.elapsed(), failures };
     Ok(Burst { accepted, under_way, ended })
 }
 

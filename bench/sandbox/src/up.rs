@@ -3,7 +3,7 @@
 
 use crate::Setting;
 use crate::contender::{self, Contender};
-use crate::load::{self, Ended};
+use crate::load;
 use keeper::Client;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -32,12 +32,12 @@ pub fn measure(setting: &Setting) -> Value {
             "accepted_s": burst.accepted.as_secs_f64(),
             "ended_s": burst.ended.taken.as_secs_f64(),
             "under_way": burst.under_way,
-            "failures": told(&burst.ended.failures),
+            "failures": load::tell_failures("the burst", &burst.ended.failures),
         },
         "alive": {
             "at_once": alive.at_once,
             "taken_s": alive.taken.as_secs_f64(),
-            "failures": told(&alive.failures),
+            "failures": load::tell_failures("those alive", &alive.failures),
         },
     })
 }
@@ -45,16 +45,20 @@ pub fn measure(setting: &Setting) -> Value {
 /// Program by program, ours and plain in turn.
 fn rates(setting: &Setting, client: &mut Client) -> Value {
     let mut samples = PROGRAMS.map(|_| (Vec::new(), Vec::new()));
-    let mut failures = 0;
+    let (mut our_failures, mut plain_failures) = (0, 0);
     for round in 0..setting.rounds {
         for ((_, program), (ours, plain)) in PROGRAMS.iter().zip(&mut samples) {
             let mut warded = || {
                 let order = load::order(program);
                 let ended = load::rate(client, &order, setting.up_slice, IN_FLIGHT).expect("it runs them");
-                failures += told(&ended.failures);
-                ours.push(per_second(&ended));
+                our_failures += load::tell_failures("telos", &ended.failures);
+                ours.push(ended.per_second());
             };
-            let mut direct = || plain.push(Contender::command(program).rate(setting, PLAIN_WORKERS, setting.up_slice));
+            let mut direct = || {
+                let ended = Contender::command(program).rate(setting, PLAIN_WORKERS, setting.up_slice);
+                plain_failures += load::tell_failures("plain", &ended.failures);
+                plain.push(ended.per_second());
+            };
             // Who comes first changes from round to round.
             if round % 2 == 0 {
                 warded();
@@ -70,18 +74,8 @@ fn rates(setting: &Setting, client: &mut Client) -> Value {
     let mut rates: serde_json::Map<String, Value> = each
         .map(|((name, _), (ours, plain))| ((*name).to_string(), json!({ "telos": ours, "plain": plain })))
         .collect();
-    rates.insert("failures".into(), json!(failures));
+    rates.insert("failures".into(), json!({ "telos": our_failures, "plain": plain_failures }));
     rates.into()
-}
-
-fn per_second(ended: &Ended) -> f64 {
-    ended.runs as f64 / ended.taken.as_secs_f64()
-}
-
-/// How many; what the first of them were is for people.
-fn told(failures: &[String]) -> usize {
-    failures.iter().take(3).for_each(|failure| eprintln!("a run failed: {failure}"));
-    failures.len()
 }
 
 /// An image of its own, in a directory that is gone afterwards.

@@ -11,7 +11,7 @@
 mod load;
 
 use keeper::Client;
-use load::{alive, burst, order, rate};
+use load::{alive, burst, order, rate, tell_failures};
 use std::time::Duration;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let slice = Duration::from_secs_f64(count.parse()?);
             let ended = rate(&mut client, &order(program), slice, in_flight.parse()?)?;
             let (runs, taken) = (ended.runs, ended.taken.as_secs_f64());
-            println!("{runs} runs in {taken:.2} s: {:.0}/s", runs as f64 / taken);
+            println!("{runs} runs in {taken:.2} s: {:.0}/s", ended.per_second());
             ended.failures
         }
         ("burst", program) => {
@@ -41,7 +41,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         _ => return Err("the mode is rate, burst or alive".into()),
     };
-    println!("{} failed", failures.len());
-    failures.iter().take(3).for_each(|failure| println!("{failure}"));
-    Ok(())
+    match tell_failures(mode, &failures) {
+        0 => Ok(()),
+        count => Err(format!("{count} failed").into()),
+    }
 }

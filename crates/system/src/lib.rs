@@ -11,6 +11,7 @@
 //! - `shell`: words as a shell takes them, for messages
 //! - `lmdb`: the B+tree in a mapped file that holds the image
 //! - `output`: whether standard output was closed from the beginning
+//! - `passing`: descriptors handed from process to process
 //! - `raw`: system calls by number, for tests of sandboxes only
 //! - `fault`: a mapped file that is too short or broken ends the process with the file named
 
@@ -28,6 +29,7 @@ pub mod loopback;
 pub mod mount;
 pub mod notify;
 pub mod output;
+pub mod passing;
 pub mod program;
 #[cfg(feature = "raw")]
 pub mod raw;

@@ -38,6 +38,9 @@ pub const NOT_PERMITTED: u32 = refuse(libc::EPERM);
 pub const NO_SUCH_CALL: u32 = refuse(libc::ENOSYS);
 pub const NO_MEMORY: u32 = refuse(libc::ENOMEM);
 pub const NO_SUCH_FAMILY: u32 = refuse(libc::EAFNOSUPPORT);
+pub const NO_SUCH_KIND: u32 = refuse(libc::ESOCKTNOSUPPORT);
+pub const NO_SUCH_PROTOCOL: u32 = refuse(libc::EPROTONOSUPPORT);
+pub const NOT_SUPPORTED: u32 = refuse(libc::EOPNOTSUPP);
 
 /// Loads what is at this place of what the filter sees.
 pub const fn load(place: u32) -> Instruction {

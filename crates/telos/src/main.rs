@@ -5,6 +5,7 @@ mod answer;
 mod cambrian;
 mod chronicle;
 mod command;
+mod digest;
 mod documentation;
 mod examination;
 mod habit;

@@ -1,8 +1,11 @@
-//! The log of what `telos exec` ran: one JSON object a line, in the user's state directory, for that user only.
+//! The log of what was run: one JSON object a line, in the user's state directory, for that user only. `described` says what
+//! stands in it.
 //!
 //! Files are called after the month and a number, `2026-11.0003.jsonl`. A writer appends a line with one write to the
 //! newest file of the month, and begins the next when that is full; nothing is ever renamed or written over, so any number
 //! of writers need no lock. Old files are removed whole: by number, so that the log keeps to its size, and by month.
+
+pub mod described;
 
 use anyhow::{Context, ensure};
 use jiff::Timestamp;
@@ -22,7 +25,7 @@ const FILES_MAX: usize = 32;
 const MONTHS_MAX: i32 = 3;
 /// A line holds at most so much of any text or list: what was run is named, not kept.
 const TEXT_CHARACTERS_MAX: usize = 1000;
-const LIST_LENGTH_MAX: usize = 64;
+pub const LIST_LENGTH_MAX: usize = 64;
 /// Longer lines are none of ours.
 const LINE_BYTES_MAX: u64 = 1 << 20;
 

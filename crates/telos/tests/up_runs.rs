@@ -176,3 +176,45 @@ fn a_burst_is_taken_and_none_of_it_fails() {
         }
     }
 }
+
+/// It was told that its process had gone, though there never was one.
+#[test]
+fn a_run_that_no_process_can_be_started_for_is_told_what_to_do() {
+    let up = Up::start(&[]);
+    let mut client = up.client();
+    client.post_run(&shell("echo begun; exec sleep 1000"), &[]).unwrap();
+    client.flush().unwrap();
+    next_output(&mut client);
+    leave_one_descriptor(client.status().unwrap().warden_pid.unwrap());
+    let (_, end) = run(&mut up.client(), &shell("true"));
+    let RunEnd::Failed { kind: RunFailure::Refused, message } = &end else { panic!("{end:?}") };
+    assert!(
+        message.contains("raise the limit of processes, open files") && message.contains("nothing was run"),
+        "{message}"
+    );
+}
+
+/// For the socket of the next run; a process for that needs more.
+fn leave_one_descriptor(process: u32) {
+    let open = std::fs::read_dir(format!("/proc/{process}/fd")).unwrap().flatten();
+    let open: Vec<u64> = open.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    let limit = (0..).filter(|number| !open.contains(number)).nth(1).unwrap();
+    let set = Command::new("prlimit").args([format!("--pid={process}"), format!("--nofile={limit}:{limit}")]).status();
+    assert!(set.is_ok_and(|status| status.success()));
+}
+
+/// They were kept for ever, with the memory of all that they had prepared.
+#[test]
+fn sandboxes_that_are_ready_are_given_up_when_nothing_is_run() {
+    let up = Up::start_with(&[], &["--keep-ready", "200ms"]);
+    let mut client = up.client();
+    assert!(has_exited(&run(&mut client, &shell("true")).1, 0));
+    let warden = client.status().unwrap().warden_pid.unwrap();
+    wait_for("nothing is ready any more", || children_of(warden).is_empty());
+    assert!(has_exited(&run(&mut client, &shell("true")).1, 0));
+    assert_eq!(client.status().unwrap().warden_pid, Some(warden));
+}
+
+fn children_of(process: u32) -> String {
+    std::fs::read_to_string(format!("/proc/{process}/task/{process}/children")).unwrap()
+}

@@ -69,6 +69,21 @@ for family, kind in ((17, 3), (16, 3), (2, 3)):
         print(error.errno)
 "#;
 
+/// It was as if there were no languages, and nobody knew.
+#[test]
+fn languages_that_cannot_be_read_are_told_and_those_of_telos_are_used() {
+    let configuration = tempfile::tempdir().unwrap();
+    std::fs::create_dir(configuration.path().join("telos")).unwrap();
+    std::fs::write(configuration.path().join("telos/languages.toml"), "[python\n").unwrap();
+    let mut up = Up::start_with(&[("XDG_CONFIG_HOME", configuration.path())], &[]);
+    is_hosted(&mut up.client());
+    let (_, errors) = up.stop();
+    assert!(
+        errors.contains("only the languages that telos brings along are used") && errors.contains("languages.toml"),
+        "{errors}"
+    );
+}
+
 #[test]
 fn a_child_of_the_zygote_is_as_sealed_as_any_program() {
     let up = Up::start(&[]);

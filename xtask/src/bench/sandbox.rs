@@ -16,6 +16,7 @@ const BASH_BAR: f64 = 0.5;
 const PYTHON_BAR: f64 = 3.0;
 const ACCEPTED_BAR: f64 = 1.0;
 const ALIVE_BAR: f64 = 1000.0;
+const FAILURES_BAR: f64 = 0.0;
 /// What others publish of their pools, on 32 processors: to be read beside ours, not compared with them.
 const PUBLISHED: [(&str, f64); 2] = [("bash", 1121.0), ("python", 565.0)];
 const PARTS: [&str; 2] = ["cold", "up"];
@@ -99,11 +100,12 @@ fn versions() -> BTreeMap<String, String> {
     ["bash", "/usr/bin/python3", "bwrap", "unshare", "runc"].into_iter().filter_map(version).collect()
 }
 
-fn cold(rates: &Value, report: &mut Report) -> Result<()> {
-    let comparison = comparison("bash -c true, cold", rates)?;
+fn cold(samples: &Value, report: &mut Report) -> Result<()> {
+    let comparison = comparison("bash -c true, cold", &samples["rates"])?;
     print(&comparison);
     let bwrap = comparison.series.iter().find(|series| series.name == "bwrap").context("bwrap was not measured")?;
     report.bars.push(Bar::at_least("cold runs a second, telos / bwrap", bwrap.our_ratio.value, COLD_BAR));
+    report.bars.extend(failures("cold", &samples["failures"])?);
     report.comparisons.push(comparison);
     Ok(())
 }
@@ -125,18 +127,29 @@ fn up(samples: &Value, report: &mut Report) -> Result<()> {
         samples[part][field].as_f64().with_context(|| format!("{part} has no number called {field}"))
     };
     for (name, part, field, unit) in [
-        ("runs that failed", "rates", "failures", "runs"),
-        ("burst of 1,000: failed", "burst", "failures", "runs"),
         ("burst of 1,000: under way when all were accepted", "burst", "under_way", "runs"),
         ("burst of 1,000: all ended", "burst", "ended_s", "s"),
-        ("1,000 at once: failed", "alive", "failures", "runs"),
         ("1,000 at once: until the last one ran", "alive", "taken_s", "s"),
     ] {
         report.figures.push(Figure::new(name, number(part, field)?, unit));
     }
     report.bars.push(Bar::at_most("burst of 1,000: seconds to accept", number("burst", "accepted_s")?, ACCEPTED_BAR));
+    report.bars.extend(failures("up", &samples["rates"]["failures"])?);
+    for (name, part) in [("burst of 1,000: runs that failed", "burst"), ("1,000 at once: runs that failed", "alive")] {
+        report.bars.push(Bar::at_most(name, number(part, "failures")?, FAILURES_BAR));
+    }
     report.bars.push(Bar::at_least("alive at once", number("alive", "at_once")?, ALIVE_BAR));
     Ok(())
+}
+
+/// A bar for each contender: a rate with runs in it that failed says nothing, whoever's it is.
+fn failures(part: &str, counts: &Value) -> Result<Vec<Bar>> {
+    let counts = counts.as_object().with_context(|| format!("{part} does not say how many runs failed"))?;
+    let bar = |(name, count): (&String, &Value)| {
+        let count = count.as_f64().with_context(|| format!("the failures of {name} are no number"))?;
+        Ok(Bar::at_most(format!("{part}: runs of {name} that failed"), count, FAILURES_BAR))
+    };
+    counts.iter().map(bar).collect()
 }
 
 /// Ours first.
@@ -164,6 +177,15 @@ fn print(comparison: &Comparison) {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_failed_run_of_anybody_fails_its_bar() {
+        let bars = failures("cold", &json!({ "telos": 0, "runc": 2 })).unwrap();
+        let held: Vec<(&str, bool)> = bars.iter().map(|bar| (bar.promise.as_str(), bar.held)).collect();
+        assert!(held.contains(&("cold: runs of telos that failed", true)), "{held:?}");
+        assert!(held.contains(&("cold: runs of runc that failed", false)), "{held:?}");
+        assert!(failures("cold", &Value::Null).is_err());
+    }
 
     #[test]
     fn our_rate_is_compared_with_each() {

@@ -5,10 +5,9 @@ use super::Client;
 use crate::error::KeeperError;
 use crate::protocol::{FRAME_BYTES_MAX, Frame, Kind, RunChange, RunEnd, RunOrder, RunStream, split_bytes, with_bytes};
 use rustix::io::Errno;
-use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use std::io::IoSlice;
-use std::mem::MaybeUninit;
 use std::os::fd::BorrowedFd;
+use system::passing;
 
 /// What a run says.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,15 +62,11 @@ impl Client {
     ) -> Result<u64, KeeperError> {
         self.flush()?;
         let id = self.post_run(order, bytes)?;
-        let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-        let mut control = SendAncillaryBuffer::new(&mut room);
-        let descriptors = [input];
-        control.push(SendAncillaryMessage::ScmRights(&descriptors));
         {
             let _turn = self.writing.take();
             let sent = loop {
                 let bytes = [IoSlice::new(self.outbox.bytes())];
-                match sendmsg(&self.stream, &bytes, &mut control, SendFlags::NOSIGNAL) {
+                match passing::send(&self.stream, &bytes, &[input]) {
                     Err(Errno::AGAIN) => self.check_keeper()?,
                     sent => break sent.map_err(|_| KeeperError::KeeperGone)?,
                 }

@@ -19,6 +19,8 @@ const SHORT_BYTES_MAX: usize = 4 << 10;
 const ACCEPTED_AT_ONCE: usize = 64;
 /// How long the image process may take to say what it is doing.
 const INQUIRY: Duration = Duration::from_secs(1);
+/// What is remembered of what a client says of itself.
+const NAME_CHARACTERS_MAX: usize = 100;
 
 /// To be given up when there is no other left.
 pub fn spare_descriptor() -> Option<File> {
@@ -81,7 +83,11 @@ impl Keeper<'_> {
         if connection.stream.set_nonblocking(true).is_err() {
             return;
         }
-        let is_welcome = socket::peer(&connection.stream).is_ok_and(|peer| socket::is_welcome(&peer));
+        let peer = socket::peer(&connection.stream).ok();
+        let is_welcome = peer.as_ref().is_some_and(socket::is_welcome);
+        if let Some(peer) = peer {
+            (connection.who.user, connection.who.process) = (peer.uid, peer.pid);
+        }
         if !is_welcome {
             connection.refuse("only the user that started the image, and root, may talk to it");
         } else if self.phase.is_ending() {
@@ -217,6 +223,7 @@ impl Keeper<'_> {
             return Err(format!("this keeper speaks version {VERSION} of the protocol, the client version {theirs}"));
         }
         connection.is_greeted = true;
+        connection.who.name = hello.client.chars().take(NAME_CHARACTERS_MAX).collect();
         let welcome = Welcome {
             protocol: VERSION,
             telos: env!("CARGO_PKG_VERSION").to_string(),

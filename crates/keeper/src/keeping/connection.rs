@@ -1,7 +1,7 @@
 //! One client: what it sent and was not looked at, what it is to be sent, and since when it lets us wait.
 
 use super::requests::Waiting;
-use crate::protocol::{Inbox, Kind, Outbox, Refusal};
+use crate::protocol::{Inbox, Kind, Outbox, Refusal, RunClient};
 use rustix::event::epoll::EventFlags;
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
@@ -16,6 +16,8 @@ const DESCRIPTORS_MAX: usize = 64;
 
 pub struct Connection {
     pub stream: UnixStream,
+    /// Who it is.
+    pub who: RunClient,
     pub inbox: Inbox,
     pub outbox: Outbox,
     /// Requests that the image process did not get yet.
@@ -55,6 +57,7 @@ impl Connection {
     pub fn new(stream: UnixStream, now: Instant) -> Connection {
         Connection {
             stream,
+            who: RunClient::default(),
             inbox: Inbox::default(),
             outbox: Outbox::default(),
             waiting: VecDeque::new(),

@@ -1,6 +1,7 @@
 //! What to keep and how.
 
 use crate::bounds::Bounds;
+use crate::protocol::RunClient;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -29,6 +30,8 @@ pub enum Notice<'n> {
     Interrupting { under_way: usize },
     /// The process that watches over runs has ended by itself, and with it the runs; the next one gets another.
     WardenLost { cause: String },
+    /// A run is gone, and nobody knows what became of it.
+    RunLost { who: &'n RunClient, why: &'n str },
     /// A request was told to stop and did not.
     Deaf { seconds: f64 },
 }

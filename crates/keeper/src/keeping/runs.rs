@@ -4,7 +4,7 @@
 use super::FIRST_RUN;
 use super::connection::Connection;
 use crate::bounds::Bounds;
-use crate::protocol::{Inbox, Outbox};
+use crate::protocol::{Inbox, Outbox, RunClient};
 use std::collections::{HashMap, VecDeque};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -13,6 +13,9 @@ pub struct Run {
     pub client: u64,
     /// What the client calls it.
     pub id: u64,
+    /// Who ordered it, and whether they write that down themselves.
+    pub who: RunClient,
+    pub records_itself: bool,
     pub stage: Stage,
 }
 
@@ -23,6 +26,7 @@ pub enum Stage {
 
 /// An order that nobody but the warden reads, and what the program is to read.
 pub struct Ordered {
+    pub records_itself: bool,
     pub body: Vec<u8>,
     pub input: Option<OwnedFd>,
 }
@@ -58,11 +62,12 @@ impl Runs {
             && self.waiting_bytes < bounds.request_bytes
     }
 
-    pub fn add(&mut self, client: u64, id: u64, ordered: Ordered) {
+    pub fn add(&mut self, client: u64, id: u64, who: RunClient, ordered: Ordered) {
         let token = FIRST_RUN + self.count;
         self.count += 1;
         self.waiting_bytes += ordered.body.len();
-        self.entries.insert(token, Run { client, id, stage: Stage::Waiting(ordered) });
+        let records_itself = ordered.records_itself;
+        self.entries.insert(token, Run { client, id, who, records_itself, stage: Stage::Waiting(ordered) });
         let line = self.lines.entry(client).or_default();
         if line.is_empty() {
             self.ring.push_back(client);
@@ -83,7 +88,8 @@ impl Runs {
             // Those that were withdrawn stand in their line still.
             let Some(token) = token.filter(|token| self.entries.contains_key(token)) else { continue };
             if let Some(Run { stage: Stage::Waiting(ordered), .. }) = self.entries.get_mut(&token) {
-                let ordered = Ordered { body: std::mem::take(&mut ordered.body), input: ordered.input.take() };
+                let (body, input) = (std::mem::take(&mut ordered.body), ordered.input.take());
+                let ordered = Ordered { records_itself: ordered.records_itself, body, input };
                 self.waiting_bytes -= ordered.body.len();
                 return Some((token, ordered));
             }
@@ -149,7 +155,7 @@ mod tests {
     use super::*;
 
     fn ordered() -> Ordered {
-        Ordered { body: vec![0; 10], input: None }
+        Ordered { records_itself: false, body: vec![0; 10], input: None }
     }
 
     #[test]
@@ -157,7 +163,7 @@ mod tests {
         let bounds = Bounds { runs_under_way: 4, ..Bounds::default() };
         let mut runs = Runs::default();
         for (id, client) in [7, 7, 7, 8, 9].into_iter().enumerate() {
-            runs.add(client, id as u64, ordered());
+            runs.add(client, id as u64, RunClient::default(), ordered());
         }
         let withdrawn = runs.find(9, 4).unwrap();
         runs.remove(withdrawn);
@@ -168,7 +174,7 @@ mod tests {
         }
         assert_eq!(order, [0, 3, 1, 2]);
         assert_eq!((runs.under_way(), runs.waiting(), runs.waiting_bytes), (4, 0, 0));
-        runs.add(8, 9, ordered());
+        runs.add(8, 9, RunClient::default(), ordered());
         assert!(runs.next(&bounds).is_none(), "as many are under way as may be");
         runs.of_client(7).into_iter().for_each(|token| drop(runs.remove(token)));
         assert!(runs.next(&bounds).is_some());

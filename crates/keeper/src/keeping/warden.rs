@@ -9,13 +9,11 @@ use super::runs::{Ordered, Stage};
 use super::{Keeper, WARDEN, WARDEN_PAIR};
 use crate::error::KeeperError;
 use crate::protocol::{FRAME_BYTES_MAX, Frame, Kind, RunEnd, RunFailure, RunInput};
+use crate::warding::hand;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
-use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use serde::Deserialize;
 use std::collections::VecDeque;
-use std::io::IoSlice;
-use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
@@ -37,6 +35,8 @@ struct Handed {
 struct Envelope {
     #[serde(default)]
     input: RunInput,
+    #[serde(default)]
+    records_itself: bool,
 }
 
 impl Keeper<'_> {
@@ -57,7 +57,8 @@ impl Keeper<'_> {
         };
         connection.unanswered += 1;
         connection.runs += 1;
-        self.runs.add(client, frame.id, Ordered { body: frame.body.to_vec(), input });
+        let ordered = Ordered { records_itself: envelope.records_itself, body: frame.body.to_vec(), input };
+        self.runs.add(client, frame.id, connection.who.clone(), ordered);
         Ok(())
     }
 
@@ -82,7 +83,9 @@ impl Keeper<'_> {
         };
         let (stream, theirs) = UnixStream::pair().map_err(KeeperError::system("make a pair"))?;
         stream.set_nonblocking(true).map_err(KeeperError::system("make a pair"))?;
+        let Some(who) = self.runs.entries.get(&token).map(|run| run.who.clone()) else { return Ok(()) };
         let Some(channel) = self.runs.begin(token, stream) else { return Ok(()) };
+        channel.outbox.push_json(Kind::Hello, token, &who);
         channel.outbox.push(Kind::Run, token, &ordered.body);
         let is_written = channel.outbox.drain(&channel.stream).unwrap_or(true);
         let mut flags = EventFlags::IN;
@@ -99,9 +102,8 @@ impl Keeper<'_> {
         let Some(warden) = &mut self.warden else { return };
         let was_full = warden.late.len() > 1;
         while let Some(handed) = warden.late.front() {
-            match hand(&warden.child.pair, handed) {
+            match hand(&warden.child.pair, &handed.socket, handed.input.as_ref()) {
                 Err(Errno::AGAIN) => break,
-                Err(Errno::INTR) => {}
                 // If it has gone, that is told by itself.
                 Ok(()) | Err(_) => drop(warden.late.pop_front()),
             }
@@ -130,8 +132,16 @@ impl Keeper<'_> {
         };
         self.heed_run(token);
         if is_over && self.runs.channel(token).is_some() {
-            self.end_run(token, None, &RunEnd::failed(RunFailure::Lost, LOST));
+            self.lose_run(token);
         }
+    }
+
+    /// Whoever watched over it said nothing more, and wrote nothing down.
+    fn lose_run(&mut self, token: u64) {
+        if let Some(run) = self.runs.entries.get(&token).filter(|run| !run.records_itself) {
+            (self.notify)(Notice::RunLost { who: &run.who, why: LOST });
+        }
+        self.end_run(token, None, &RunEnd::failed(RunFailure::Lost, LOST));
     }
 
     /// Passes on what a run says; holds it back if its client does not take that.
@@ -150,7 +160,7 @@ impl Keeper<'_> {
                 }
                 Ok(None) => break false,
                 // It is our own program, and has gone mad.
-                Err(_) => return self.end_run(token, None, &RunEnd::failed(RunFailure::Lost, LOST)),
+                Err(_) => return self.lose_run(token),
             }
         };
         connection.is_patient = true;
@@ -245,14 +255,4 @@ fn start_warden(poll: &OwnedFd, plan: &Plan) -> Result<Warden, KeeperError> {
         epoll::add(poll, source, EventData::new_u64(token), flags).map_err(KeeperError::system("watch the warden"))?;
     }
     Ok(Warden { child, late: VecDeque::new() })
-}
-
-/// One message, with descriptors.
-fn hand(pair: &UnixStream, handed: &Handed) -> rustix::io::Result<()> {
-    let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
-    let mut control = SendAncillaryBuffer::new(&mut room);
-    let both = [handed.socket.as_fd(), handed.input.as_ref().unwrap_or(&handed.socket).as_fd()];
-    let count = 1 + usize::from(handed.input.is_some());
-    control.push(SendAncillaryMessage::ScmRights(&both[..count]));
-    sendmsg(pair, &[IoSlice::new(b"r")], &mut control, SendFlags::NOSIGNAL).map(drop)
 }

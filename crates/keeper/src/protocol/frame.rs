@@ -3,13 +3,11 @@
 use crate::error::KeeperError;
 use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
-use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
-};
+use rustix::net::RecvFlags;
 use std::collections::VecDeque;
 use std::io::{self, IoSlice, IoSliceMut};
-use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
+use system::passing;
 
 /// The longest body of a frame.
 pub const FRAME_BYTES_MAX: usize = 16 << 20;
@@ -23,7 +21,7 @@ const DESCRIPTORS_AT_ONCE: usize = 4;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Kind {
-    /// Client to keeper: the first frame of a connection.
+    /// Client to keeper: the first frame of a connection. Keeper to a run's supervisor: who ordered it.
     Hello = 1,
     /// Keeper to client: go on.
     Welcome = 2,
@@ -100,23 +98,12 @@ impl Inbox {
         scratch: &mut [u8],
         descriptors: &mut VecDeque<OwnedFd>,
     ) -> io::Result<usize> {
-        let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS_AT_ONCE))];
-        let mut control = RecvAncillaryBuffer::new(&mut room);
-        let received = loop {
-            match rustix::net::recvmsg(&socket, &mut [IoSliceMut::new(scratch)], &mut control, RecvFlags::CMSG_CLOEXEC)
-            {
-                Err(Errno::INTR) => {}
-                received => break received?.bytes,
-            }
-        };
-        for message in control.drain() {
-            if let RecvAncillaryMessage::ScmRights(received) = message {
-                descriptors.extend(received);
-            }
-        }
+        let places = &mut [IoSliceMut::new(scratch)];
+        let received = passing::receive(socket, places, DESCRIPTORS_AT_ONCE, RecvFlags::empty())?;
+        descriptors.extend(received.descriptors);
         self.make_room();
-        self.buffer.extend_from_slice(&scratch[..received]);
-        Ok(received)
+        self.buffer.extend_from_slice(&scratch[..received.bytes]);
+        Ok(received.bytes)
     }
 
     fn make_room(&mut self) {
@@ -226,17 +213,8 @@ impl Outbox {
 
     /// Writes all of it with a descriptor that goes with its first byte, to a reader that waits for nothing.
     pub(crate) fn drain_with(&mut self, socket: impl AsFd, descriptor: impl AsFd) -> io::Result<bool> {
-        let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-        let mut control = SendAncillaryBuffer::new(&mut room);
-        let descriptors = [descriptor.as_fd()];
-        control.push(SendAncillaryMessage::ScmRights(&descriptors));
-        loop {
-            let piece = [IoSlice::new(&self.buffer[self.start..])];
-            match rustix::net::sendmsg(&socket, &piece, &mut control, SendFlags::NOSIGNAL) {
-                Err(Errno::INTR) => {}
-                written => break self.start += written?,
-            }
-        }
+        let piece = [IoSlice::new(&self.buffer[self.start..])];
+        self.start += passing::send(&socket, &piece, &[descriptor.as_fd()])?;
         self.drain(socket)
     }
 

@@ -17,6 +17,7 @@ mod dream;
 mod frame;
 mod history;
 mod message;
+mod network;
 mod run;
 
 pub use dream::{DreamBegun, DreamGrant, DreamName, DreamOrder};
@@ -28,9 +29,10 @@ pub use message::{
     TEXT_BYTES_MAX, Welcome,
 };
 pub(crate) use message::{Envelope, Reason};
+pub use network::{RunCall, RunCalls, RunFate, RunSockets, RunVia};
 pub use run::{
-    RunChange, RunChangeKind, RunEnd, RunFailure, RunFile, RunGrant, RunInput, RunLack, RunLimit, RunLimits, RunOrder,
-    RunStream, RunUsage, RunVerdict, Word, split_bytes, with_bytes,
+    RunChange, RunChangeKind, RunClient, RunEnd, RunFailure, RunFile, RunGrant, RunInput, RunLack, RunLimit, RunLimits,
+    RunOrder, RunStream, RunUsage, RunVerdict, Word, split_bytes, with_bytes,
 };
 
 /// What a client and a keeper must agree on.

@@ -1,6 +1,7 @@
 //! A program to be run in a sandbox, what it says on the way, and how it ended. Bytes that may be many, such as files that
 //! are handed in, stand behind the JSON, not in it: a body is one line of JSON, and then bytes.
 
+use super::network::{RunCalls, RunSockets};
 use crate::error::KeeperError;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -58,12 +59,26 @@ pub struct RunOrder {
     /// Hosts and ports that it may call.
     #[serde(default)]
     pub network: Vec<String>,
+    #[serde(default, skip_serializing_if = "RunSockets::is_alone")]
+    pub sockets: RunSockets,
     #[serde(default)]
     pub limits: RunLimits,
     #[serde(default)]
     pub allows_weaker: bool,
     #[serde(default)]
     pub input: RunInput,
+    /// Whoever orders it writes it into the log of runs; else the warden does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub records_itself: bool,
+}
+
+/// Who ordered a run, as the keeper knows it: not from the order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunClient {
+    pub user: u32,
+    pub process: i32,
+    /// What it says of itself.
+    pub name: String,
 }
 
 fn home() -> Word {
@@ -79,9 +94,11 @@ impl RunOrder {
             grants: Vec::new(),
             files: Vec::new(),
             network: Vec::new(),
+            sockets: RunSockets::Alone,
             limits: RunLimits::default(),
             allows_weaker: false,
             input: RunInput::Empty,
+            records_itself: false,
         }
     }
 }
@@ -155,6 +172,8 @@ pub enum RunEnd {
         usage: RunUsage,
         /// Walls that it ran without.
         lacks: Vec<RunLack>,
+        #[serde(default)]
+        calls: RunCalls,
     },
     /// It was not run, or it is not known what became of it.
     Failed { kind: RunFailure, message: String },
@@ -242,17 +261,19 @@ pub enum RunChangeKind {
     },
 }
 
-/// Which of its two streams output belongs to: the first byte of an output frame.
+/// Which stream bytes belong to: the first byte of an output frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum RunStream {
     Output = 1,
     Error = 2,
+    /// What it said to whom it called and heard from them, if that is kept; it comes after the end of all else.
+    Recording = 3,
 }
 
 impl RunStream {
     pub fn of(byte: u8) -> Option<RunStream> {
-        [RunStream::Output, RunStream::Error].into_iter().find(|stream| *stream as u8 == byte)
+        [RunStream::Output, RunStream::Error, RunStream::Recording].into_iter().find(|stream| *stream as u8 == byte)
     }
 }
 

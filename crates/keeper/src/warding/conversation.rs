@@ -2,9 +2,10 @@
 //! end, or its half of it, wants the run stopped.
 
 use super::Warding;
+use crate::error::KeeperError;
 use crate::protocol::{
-    FRAME_BYTES_MAX, HEADER_BYTES, Inbox, Kind, Outbox, RunChange, RunChangeKind, RunEnd, RunFailure, RunOrder,
-    RunStream, Word, split_bytes, with_bytes,
+    FRAME_BYTES_MAX, Frame, HEADER_BYTES, Inbox, Kind, Outbox, RunChange, RunChangeKind, RunClient, RunEnd, RunFailure,
+    RunOrder, RunStream, Word, split_bytes, with_bytes,
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -19,6 +20,7 @@ use std::time::Instant;
 /// An order with all that came with it.
 pub struct Ordered<'o> {
     pub order: RunOrder,
+    pub client: RunClient,
     /// Of the files, and of what it reads.
     pub bytes: &'o [u8],
     pub input: Option<OwnedFd>,
@@ -38,13 +40,18 @@ const PIECE_BYTES: usize = 1 << 20;
 /// Holds all of a conversation.
 pub fn hold(warding: &impl Warding, socket: UnixStream, input: Option<OwnedFd>) {
     let mut inbox = Inbox::default();
+    let mut client = RunClient::default();
     loop {
         match inbox.next(FRAME_BYTES_MAX) {
+            Ok(Some(Frame { kind: Kind::Hello, body, .. })) => {
+                client = serde_json::from_slice(body).unwrap_or_default();
+                continue;
+            }
             Ok(Some(frame)) => {
                 let is_given_up = AtomicBool::new(false);
                 let conversation = Arc::new(Conversation { socket, token: frame.id, is_given_up });
                 let end = match split_bytes::<RunOrder>(frame.body) {
-                    Ok((order, bytes)) => warding.run(Ordered { order, bytes, input }, &conversation),
+                    Ok((order, bytes)) => warding.run(Ordered { order, client, bytes, input }, &conversation),
                     Err(error) => RunEnd::failed(RunFailure::Refused, error.to_string()),
                 };
                 let mut outbox = Outbox::default();
@@ -62,10 +69,26 @@ pub fn hold(warding: &impl Warding, socket: UnixStream, input: Option<OwnedFd>) 
     }
 }
 
+/// Says of a run that nobody can see to why it was not run.
+pub fn refuse(socket: OwnedFd, error: &KeeperError) {
+    let mut outbox = Outbox::default();
+    let end = RunEnd::failed(RunFailure::Refused, format!("{error}; nothing was run"));
+    outbox.push_json(Kind::Ended, 0, &end);
+    // The order lies there unread; what is said is heard all the same.
+    let _ = outbox.drain(UnixStream::from(socket));
+}
+
 impl Conversation {
     /// Becomes readable when the run is to be stopped.
     pub fn lifeline(&self) -> io::Result<OwnedFd> {
         Ok(self.socket.try_clone()?.into())
+    }
+
+    /// Whether nobody hears any more how the run ends.
+    pub fn is_abandoned(&self) -> bool {
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let mut waited = [PollFd::from_borrowed_fd(self.socket.as_fd(), PollFlags::empty())];
+        matches!(poll(&mut waited, Some(&now)), Ok(1..))
     }
 
     /// Hands output on, and waits while nobody takes it: until the run is to be stopped, or its time is up.

@@ -14,12 +14,12 @@ use crate::error::KeeperError;
 use crate::inside::take_pair;
 use crate::protocol::RunEnd;
 use rustix::io::Errno;
-use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
-use std::io::IoSliceMut;
-use std::mem::MaybeUninit;
+use rustix::net::RecvFlags;
+use std::io::{IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
+use system::passing;
 use workers::Workers;
 
 /// What runs programs.
@@ -35,10 +35,11 @@ pub trait Warding: Send + Sync + 'static {
 const PARTING: Duration = Duration::from_secs(2);
 
 /// Runs this process as the warden, with the connection to the keeper as its standard input.
-pub fn ward(warding: impl Warding) -> Result<(), KeeperError> {
+/// Processes that have had nothing to run for as long as `keeping` end.
+pub fn ward(warding: impl Warding, keeping: Duration) -> Result<(), KeeperError> {
     let pair = take_pair()?;
     crate::inside::catch_signals()?;
-    let mut workers = Workers::new(warding);
+    let mut workers = Workers::new(warding, keeping);
     while workers.await_word(&pair).is_ok() {
         match next(&pair) {
             Ok(Some((socket, input))) => workers.give(socket, input),
@@ -52,23 +53,19 @@ pub fn ward(warding: impl Warding) -> Result<(), KeeperError> {
 
 /// The next run: its socket, and what it reads if that is a descriptor. An error if the keeper has gone.
 fn next(pair: impl AsFd) -> rustix::io::Result<Option<(OwnedFd, Option<OwnedFd>)>> {
-    let mut byte = [0u8; 1];
-    let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
-    let mut control = RecvAncillaryBuffer::new(&mut room);
-    let received = loop {
-        match recvmsg(&pair, &mut [IoSliceMut::new(&mut byte)], &mut control, RecvFlags::CMSG_CLOEXEC) {
-            Err(Errno::INTR) => {}
-            received => break received?,
-        }
-    };
+    let received = passing::receive(pair, &mut [IoSliceMut::new(&mut [0])], 2, RecvFlags::empty())?;
     if received.bytes == 0 {
         return Err(Errno::PIPE);
     }
-    let mut descriptors = control.drain().flat_map(|message| match message {
-        RecvAncillaryMessage::ScmRights(descriptors) => descriptors.collect(),
-        _ => Vec::new(),
-    });
+    let mut descriptors = received.descriptors.into_iter();
     Ok(descriptors.next().map(|socket| (socket, descriptors.next())))
+}
+
+/// Hands a run on, as `next` takes it.
+pub(crate) fn hand(pair: impl AsFd, run: &OwnedFd, input: Option<&OwnedFd>) -> rustix::io::Result<()> {
+    let both = [run.as_fd(), input.unwrap_or(run).as_fd()];
+    let descriptors = if input.is_some() { &both[..] } else { &both[..1] };
+    passing::send(pair, &[IoSlice::new(b"r")], descriptors).map(drop)
 }
 
 #[cfg(test)]

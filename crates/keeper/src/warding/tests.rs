@@ -2,7 +2,9 @@
 //! process with one thread can make: `telos` `up_runs` tests those.
 
 use super::*;
-use crate::protocol::{FRAME_BYTES_MAX, Inbox, Kind, Outbox, RunOrder, RunStream, RunUsage, RunVerdict, with_bytes};
+use crate::protocol::{
+    FRAME_BYTES_MAX, Inbox, Kind, Outbox, RunCalls, RunOrder, RunStream, RunUsage, RunVerdict, with_bytes,
+};
 use rustix::event::{PollFd, PollFlags, poll};
 use std::os::unix::net::UnixStream;
 use std::thread::JoinHandle;
@@ -21,7 +23,8 @@ impl Warding for Echo {
             let lifeline = conversation.lifeline().unwrap();
             poll(&mut [PollFd::new(&lifeline, PollFlags::IN)], None).unwrap();
         }
-        RunEnd::Ended { verdict: RunVerdict::Stopped, usage: RunUsage::default(), lacks: Vec::new() }
+        let (usage, calls) = (RunUsage::default(), RunCalls::default());
+        RunEnd::Ended { verdict: RunVerdict::Stopped, usage, lacks: Vec::new(), calls }
     }
 }
 

@@ -26,7 +26,7 @@ impl Default for Bounds {
             greeting: Duration::from_secs(10),
             connecting: Duration::from_secs(10),
             idle: Duration::from_secs(120),
-            calls: 10_000,
+            calls: 1_000,
         }
     }
 }

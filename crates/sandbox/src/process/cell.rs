@@ -12,6 +12,7 @@ mod told;
 
 use super::cgroup::Cgroup;
 use super::ids::Ids;
+use super::meter::Parent;
 use super::plan::{Base, Plan, Setting};
 use super::source::{Origin, Source};
 use super::start::{self, Purpose};
@@ -26,10 +27,10 @@ use rustix::process::{Signal, pidfd_send_signal};
 use std::ffi::CString;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use system::clone::{self, Child};
 pub use told::Line;
 use told::{Answer, Told};
@@ -54,6 +55,8 @@ pub struct Cell {
     sockets: Arc<File>,
     /// Each as it was at the beginning.
     counters: Vec<(File, Vec<u8>)>,
+    /// What the kernel says of a zygote, where nothing else tells what its children used.
+    zygote: OnceLock<Arc<File>>,
     process: Child,
 }
 
@@ -100,7 +103,8 @@ impl Cell {
         let counters = counters.collect::<io::Result<Vec<_>>>().map_err(looked)?;
         let mut doomed = doomed;
         let process = doomed.0.take().ok_or_else(|| looked(io::ErrorKind::NotFound.into()))?;
-        let mut cell = Cell { ids, base, cgroup, limit_bytes: None, rest_bytes: 0, line, sockets, counters, process };
+        let (limit_bytes, rest_bytes, zygote) = (None, 0, OnceLock::new());
+        let mut cell = Cell { ids, base, cgroup, limit_bytes, rest_bytes, line, sockets, counters, zygote, process };
         cell.settle();
         Ok(cell)
     }
@@ -144,9 +148,10 @@ impl Cell {
                 is_gone: false,
                 cell: Some((self.line.clone(), self.sockets.clone())),
             }),
-            (Answer::Failed { errno }, _) => {
-                Err(SandboxError::system("start a run in a cell")(rustix::io::Errno::from_raw_os_error(errno)))
-            }
+            (Answer::Refused(reason), _) => Err(reason.into()),
+            (Answer::Failed { errno }, _) => Err(SandboxError::system(
+                "start a run in a cell; too many processes may be in use",
+            )(rustix::io::Errno::from_raw_os_error(errno))),
             _ => {
                 Err(SandboxError::System { action: "start a run in a cell", source: io::ErrorKind::InvalidData.into() })
             }
@@ -159,6 +164,9 @@ impl Cell {
         match self.line.ask(&told, &[socket.as_fd()])? {
             (Answer::Made { .. }, Some(pidfd)) => {
                 self.line.await_word("start a zygote")?;
+                if let Some(stat) = stat_of(&pidfd).filter(|_| self.cgroup.is_none()) {
+                    self.zygote.get_or_init(|| Arc::new(stat));
+                }
                 Ok(pidfd)
             }
             (Answer::Failed { errno }, _) => {
@@ -166,6 +174,11 @@ impl Cell {
             }
             _ => Err(SandboxError::System { action: "start a zygote", source: io::ErrorKind::InvalidData.into() }),
         }
+    }
+
+    /// Who will wait for the next run's program, if it can be asked what that used.
+    pub fn parent_of_next(&self) -> Option<Parent> {
+        self.zygote.get().map(Parent::of)
     }
 
     pub fn is_alive(&self) -> bool {
@@ -195,6 +208,13 @@ impl Drop for Doomed {
     fn drop(&mut self) {
         self.0.iter().for_each(end);
     }
+}
+
+/// The `stat` of a descriptor's process, whose number is another one in the cell.
+fn stat_of(pidfd: &OwnedFd) -> Option<File> {
+    let about = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", pidfd.as_raw_fd())).ok()?;
+    let number = about.lines().find_map(|line| line.strip_prefix("Pid:"))?;
+    File::open(format!("/proc/{}/stat", number.trim())).ok()
 }
 
 /// Whether the process of a descriptor runs.

@@ -16,14 +16,14 @@ use super::zygote::HANDED_TO_ZYGOTE;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+use rustix::net::{RecvFlags, SendFlags};
 use rustix::process::{Gid, Uid};
 use rustix::thread::LinkNameSpaceType;
 use std::ffi::CStr;
 use std::io::IoSlice;
-use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use system::clone::{self, namespace};
+use system::passing;
 use system::program;
 
 /// Descriptors that are handed out, at most: a layer each, two to count by, and what a zygote's child needs.
@@ -180,17 +180,13 @@ impl Inside<'_> {
 
     /// Says that the program runs, with what is handed out.
     fn tell_started(&mut self) -> rustix::io::Result<()> {
-        let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(HANDED_OUT))];
-        let mut control = SendAncillaryBuffer::new(&mut room);
         let mut descriptors = [self.socket; HANDED_OUT];
         for (place, descriptor) in descriptors.iter_mut().zip(self.handed_out.iter().flatten()) {
             *place = descriptor.as_fd();
         }
-        if self.handed_out_count > 0 {
-            control.push(SendAncillaryMessage::ScmRights(descriptors.get(..self.handed_out_count).unwrap_or_default()));
-        }
+        let descriptors = descriptors.get(..self.handed_out_count).unwrap_or_default();
         let bytes = Message::Started { failed: self.failed }.encode();
-        sendmsg(self.socket, &[IoSlice::new(&bytes)], &mut control, SendFlags::NOSIGNAL)?;
+        passing::send(self.socket, &[IoSlice::new(&bytes)], descriptors)?;
         self.handed_out = [const { None }; HANDED_OUT];
         Ok(())
     }

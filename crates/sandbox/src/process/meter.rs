@@ -65,11 +65,50 @@ pub struct Counted {
     pub inherited_bytes: u64,
     /// Ticks of each process that was ever seen, by its number and start.
     ticks: BTreeMap<(u64, u64), u64>,
+    /// Who waits for the program, if that is no process of the run.
+    pub parent: Option<Parent>,
+}
+
+/// A zygote, which alone is told what its child used, and what its children had used before.
+pub struct Parent {
+    stat: Arc<File>,
+    before: (u64, u64),
+}
+
+impl Parent {
+    /// As it is now.
+    pub fn of(stat: &Arc<File>) -> Parent {
+        Parent { stat: stat.clone(), before: waited(stat).unwrap_or_default() }
+    }
+
+    /// What its children used since, as far as they have ended.
+    fn times(&self) -> (Duration, Duration) {
+        let (user, system) = waited(&self.stat).unwrap_or(self.before);
+        (duration(user.saturating_sub(self.before.0)), duration(system.saturating_sub(self.before.1)))
+    }
+}
+
+/// Ticks of children that a process has waited for.
+fn waited(stat: &File) -> Option<(u64, u64)> {
+    let mut bytes = [0; 1024];
+    let length = stat.read_at(&mut bytes, 0).ok()?;
+    let fields = numbers(std::str::from_utf8(bytes.get(..length)?).ok()?)?;
+    Some((*fields.get(13)?, *fields.get(14)?))
+}
+
+/// The fields of a process's `stat`. The name before them may hold anything, also what looks like its end.
+fn numbers(text: &str) -> Option<Vec<u64>> {
+    Some(text.rsplit_once(')')?.1.split_whitespace().map(|word| word.parse().unwrap_or(0)).collect())
+}
+
+fn duration(ticks: u64) -> Duration {
+    Duration::from_secs_f64(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
 }
 
 impl Counted {
     pub fn new(proc: OwnedFd, files: OwnedFd) -> Counted {
-        Counted { proc, files, peak_bytes: 0, time: Duration::ZERO, inherited_bytes: 0, ticks: BTreeMap::new() }
+        let (ticks, parent) = (BTreeMap::new(), None);
+        Counted { proc, files, peak_bytes: 0, time: Duration::ZERO, inherited_bytes: 0, ticks, parent }
     }
 
     /// Memory that its processes have for themselves, and its files.
@@ -93,8 +132,7 @@ impl Counted {
         bytes += files.f_blocks.saturating_sub(files.f_bfree) * files.f_frsize;
         self.peak_bytes = self.peak_bytes.max(bytes);
         let ticks: u64 = self.ticks.values().sum();
-        let time = Duration::from_secs_f64(ticks as f64 / rustix::param::clock_ticks_per_second() as f64);
-        self.time = self.time.max(time);
+        self.time = self.time.max(duration(ticks));
         Some(bytes)
     }
 
@@ -114,9 +152,7 @@ impl Counted {
     fn ticks_of(&self, process: &[u8]) -> Option<((u64, u64), u64)> {
         let text = self.text(process, b"stat")?;
         let number = std::str::from_utf8(process).ok()?.parse().ok()?;
-        // The name before may hold anything, also what looks like its end.
-        let fields: Vec<u64> =
-            text.rsplit_once(')')?.1.split_whitespace().map(|word| word.parse().unwrap_or(0)).collect();
+        let fields = numbers(&text)?;
         let (user, system, start) = (fields.get(11)?, fields.get(12)?, fields.get(19)?);
         Some(((number, *start), user + system))
     }
@@ -157,8 +193,12 @@ impl Meter {
         Meter::Told(Told { cgroup, before, used: None, pause: SELDOM })
     }
 
-    /// When to look for the first time; until then nothing can have been used up.
+    /// When to look for the first time; until then nothing can have been used up. Of a zygote's child nobody tells its memory
+    /// when it has gone: it is looked at from the beginning.
     pub fn first(&self, limits: &Limits) -> Option<Duration> {
+        if let Meter::Counted(Counted { parent: Some(_), .. }) = self {
+            return Some(Duration::ZERO);
+        }
         let cpu = limits.cpu.and_then(|limit| next(Duration::ZERO, limit).1);
         cpu.into_iter().chain(self.every(limits)).min()
     }
@@ -193,7 +233,11 @@ impl Meter {
     pub fn times(&self, end: &End) -> (Duration, Duration) {
         match self {
             Meter::Told(told) => told.cgroup.times(told.before).unwrap_or((end.user, end.system)),
-            Meter::Counted(counted) => (end.user.max(counted.time.saturating_sub(end.system)), end.system),
+            Meter::Counted(counted) => {
+                let (user, system) = counted.parent.as_ref().map(Parent::times).unwrap_or_default();
+                let (user, system) = (end.user + user, end.system + system);
+                (user.max(counted.time.saturating_sub(system)), system)
+            }
         }
     }
 
@@ -204,10 +248,11 @@ impl Meter {
         }
     }
 
-    pub fn peak_bytes(&self) -> Option<u64> {
+    /// The most at once; one that was gone before anybody looked had what the kernel told of its end.
+    pub fn peak_bytes(&self, end: &End) -> u64 {
         match self {
-            Meter::Told(told) => told.cgroup.peak_bytes(told.before),
-            Meter::Counted(counted) => Some(counted.peak_bytes),
+            Meter::Told(told) => told.cgroup.peak_bytes(told.before).unwrap_or(end.memory_bytes),
+            Meter::Counted(counted) => counted.peak_bytes.max(end.memory_bytes.saturating_sub(counted.inherited_bytes)),
         }
     }
 

@@ -48,6 +48,7 @@ use crate::wall::{Strength, Wall};
 
 pub(crate) use cell::{Cell, can_run};
 pub use dream::{get_ready, reap, sealed};
+pub use report::SAID_BY_ZYGOTES;
 pub(crate) use source::find as find_granted;
 pub(crate) use start::begin_in;
 pub use view::{HOME, HOST_NAME, PATH, USER};

@@ -15,16 +15,15 @@ use crate::network::sockets::{Sockets, Switchboard};
 use crate::order::Order;
 use rustix::io::{Errno, Result as Answer};
 use rustix::net::{
-    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
-    SendFlags, SocketFlags, SocketType, bind, listen as listen_on, recvmsg, sendmsg, socket_with, socketpair,
+    AddressFamily, RecvFlags, SocketFlags, SocketType, bind, listen as listen_on, socket_with, socketpair,
 };
 use std::ffi::OsString;
 use std::io::{IoSlice, IoSliceMut};
-use std::mem::MaybeUninit;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use system::notify::{Listener, SOCKET_CALLS};
+use system::passing;
 
 /// Where the proxy is, inside.
 const PROXY: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 3128);
@@ -100,24 +99,13 @@ impl Wires {
     }
 
     fn hand_over(&self, descriptor: &OwnedFd) -> Answer<()> {
-        let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-        let mut control = SendAncillaryBuffer::new(&mut room);
-        let descriptors = [descriptor.as_fd()];
-        control.push(SendAncillaryMessage::ScmRights(&descriptors));
-        sendmsg(&self.inner, &[IoSlice::new(b"w")], &mut control, SendFlags::NOSIGNAL).map(drop)
+        passing::send(&self.inner, &[IoSlice::new(b"w")], &[descriptor.as_fd()]).map(drop)
     }
 
     /// Outside, once the program was started: all has been handed over by then.
     fn take(&self) -> Answer<OwnedFd> {
-        let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-        let mut control = RecvAncillaryBuffer::new(&mut room);
-        let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
-        recvmsg(&self.outer, &mut [IoSliceMut::new(&mut [0])], &mut control, flags)?;
-        let descriptors = control.drain().find_map(|message| match message {
-            RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
-            _ => None,
-        });
-        descriptors.ok_or(Errno::BADF)
+        let received = passing::receive(&self.outer, &mut [IoSliceMut::new(&mut [0])], 1, RecvFlags::DONTWAIT)?;
+        received.descriptors.into_iter().next().ok_or(Errno::BADF)
     }
 }
 

@@ -137,12 +137,20 @@ pub enum Message {
 
 pub const LENGTH: usize = 8;
 
+const FAILED: u8 = 0;
+const STARTED: u8 = 1;
+const ENDED: u8 = 2;
+
+/// What zygotes write into their messages, who have no other way to know it: the step at which sealing failed, and the kinds of
+/// messages that tell of a failure, a start and an end.
+pub const SAID_BY_ZYGOTES: [u8; 4] = [Step::Fork as u8, FAILED, STARTED, ENDED];
+
 impl Message {
     pub fn encode(self) -> [u8; LENGTH] {
         let (kind, step, item, value) = match self {
-            Message::Failed(failure) => (0, failure.step as u8, failure.item, failure.errno.raw_os_error()),
-            Message::Started { failed } => (1, 0, 0, failed as i32),
-            Message::Ended { status } => (2, 0, 0, status),
+            Message::Failed(failure) => (FAILED, failure.step as u8, failure.item, failure.errno.raw_os_error()),
+            Message::Started { failed } => (STARTED, 0, 0, failed as i32),
+            Message::Ended { status } => (ENDED, 0, 0, status),
         };
         let [low, high] = item.to_le_bytes();
         let [a, b, c, d] = value.to_le_bytes();
@@ -154,13 +162,13 @@ impl Message {
         let [kind, step, low, high, a, b, c, d] = *bytes else { return None };
         let value = i32::from_le_bytes([a, b, c, d]);
         match kind {
-            0 => Some(Message::Failed(Failure {
+            FAILED => Some(Message::Failed(Failure {
                 step: *STEPS.get(usize::from(step))?,
                 item: u16::from_le_bytes([low, high]),
                 errno: Errno::from_raw_os_error(value.clamp(1, 4095)),
             })),
-            1 => Some(Message::Started { failed: value as u32 }),
-            2 => Some(Message::Ended { status: value }),
+            STARTED => Some(Message::Started { failed: value as u32 }),
+            ENDED => Some(Message::Ended { status: value }),
             _ => None,
         }
     }

@@ -18,17 +18,14 @@ use crate::error::SandboxError;
 use crate::order::{Access, Order};
 use crate::wall::{Lack, Wall};
 use rustix::io::Errno;
-use rustix::net::{
-    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, SocketFlags, SocketType, recvmsg,
-    socketpair,
-};
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, socketpair};
 use std::io::{self, IoSliceMut};
-use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use system::clone::{self, Child};
+use system::passing::{self, Received};
 
 /// Whether a program is to run, or it is only to be found out whether one could.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -128,8 +125,13 @@ pub fn begin_in(
             Some(Plan::new(order, Vec::new(), setting)?)
         }
     };
+    let parent = cell.parent_of_next();
     let init = cell.start(order, sources, zygote.is_some(), &begun.given, begun.inner.as_fd())?;
-    begun.run(order, cgroup, init, zygote.zip(plan.as_ref()))
+    let mut run = begun.run(order, cgroup, init, zygote.zip(plan.as_ref()))?;
+    if let Meter::Counted(counted) = &mut run.meter {
+        counted.parent = parent;
+    }
+    Ok(run)
 }
 
 /// What is made for any run before its first process.
@@ -249,23 +251,14 @@ pub fn left_open(plan: &Plan<'_>, socket: &OwnedFd, handed_on: &[RawFd]) -> Vec<
 /// Waits until the program runs; which steps failed that may, and what the process inside hands out.
 pub fn await_start(socket: &OwnedFd, order: &Order) -> Result<(u32, Vec<OwnedFd>), SandboxError> {
     let mut bytes = [0u8; LENGTH];
-    let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(HANDED_OUT))];
-    let mut control = RecvAncillaryBuffer::new(&mut room);
-    let mut hear = || recvmsg(socket, &mut [IoSliceMut::new(&mut bytes)], &mut control, RecvFlags::CMSG_CLOEXEC);
+    let mut hear = || passing::receive(socket, &mut [IoSliceMut::new(&mut bytes)], HANDED_OUT, RecvFlags::empty());
     // One that ended before it read what it was told says so first, and what it said next.
     let received = match hear() {
         Err(Errno::CONNRESET) => hear(),
         received => received,
     };
-    let received = received.map_err(SandboxError::system("hear from the sandbox"))?;
-    let handed_out = control
-        .drain()
-        .flat_map(|message| match message {
-            RecvAncillaryMessage::ScmRights(descriptors) => descriptors.collect(),
-            _ => Vec::new(),
-        })
-        .collect();
-    let count = received.bytes;
+    let Received { bytes: count, descriptors: handed_out } =
+        received.map_err(SandboxError::system("hear from the sandbox"))?;
     match Message::decode(bytes.get(..count).unwrap_or_default()) {
         Some(Message::Started { failed }) => Ok((failed, handed_out)),
         Some(Message::Failed(failure)) => Err(error_of(failure, order)),

@@ -235,7 +235,7 @@ impl Running for Run {
             time: self.started.elapsed(),
             user,
             system,
-            memory_bytes: self.meter.peak_bytes().unwrap_or(end.memory_bytes),
+            memory_bytes: self.meter.peak_bytes(&end),
             output_bytes: self.streams.output_bytes,
         };
         let mut reader = change::Reader::new(self.limits.disk_bytes);

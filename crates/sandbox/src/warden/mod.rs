@@ -9,12 +9,13 @@ mod run;
 use crate::backend::{Backend, Running, Streams};
 use crate::error::SandboxError;
 use crate::order::Order;
-pub use crate::process::ZygoteKind;
 use crate::process::{Process, begin_in, can_run, find_granted, sweep};
+pub use crate::process::{SAID_BY_ZYGOTES, ZygoteKind};
 use crate::wall::{Strength, Wall};
 use pool::Pool;
 use run::Prepared;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Runs in cells and zygotes what can be run there, and all else as `Process` does.
 #[derive(Default)]
@@ -27,9 +28,10 @@ impl Pooled {
         Pooled::default()
     }
 
-    /// Orders that these serve are run by them.
-    pub fn with_zygotes(kinds: Vec<ZygoteKind>) -> Pooled {
-        Pooled { pool: Arc::new(Pool::new(kinds)) }
+    /// Orders that these serve are run by them. What nothing has run in for as long as `keeping` is given up when the next
+    /// run comes.
+    pub fn with_zygotes(kinds: Vec<ZygoteKind>, keeping: Duration) -> Pooled {
+        Pooled { pool: Arc::new(Pool::new(kinds, Some(keeping))) }
     }
 }
 

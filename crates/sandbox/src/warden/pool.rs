@@ -6,6 +6,7 @@ use crate::process::{Cell, Guest, ZygoteKind};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// So many of each wait for runs; more are given up.
 const MOST: usize = 32;
@@ -20,11 +21,15 @@ pub struct Place {
     /// Which of the kinds the zygote is.
     kind: Option<usize>,
     runs: u32,
+    /// When the last run ended.
+    since: Instant,
 }
 
 #[derive(Default)]
 pub struct Pool {
     kinds: Vec<ZygoteKind>,
+    /// How long a place waits for a run, if not for ever.
+    keeping: Option<Duration>,
     /// Which of them could not be started: they are not tried again.
     failed: Mutex<BTreeSet<usize>>,
     places: Mutex<Vec<Place>>,
@@ -33,8 +38,8 @@ pub struct Pool {
 }
 
 impl Pool {
-    pub fn new(kinds: Vec<ZygoteKind>) -> Pool {
-        Pool { kinds, ..Pool::default() }
+    pub fn new(kinds: Vec<ZygoteKind>, keeping: Option<Duration>) -> Pool {
+        Pool { kinds, keeping, ..Pool::default() }
     }
 
     /// `None` where no cell can be made: the way without says why.
@@ -50,6 +55,9 @@ impl Pool {
         if self.owner.swap(this, Ordering::Relaxed) != this {
             // Dropped they would end, and the one who made them may be at work there.
             std::mem::forget(std::mem::take(&mut *places));
+        }
+        if let Some(keeping) = self.keeping {
+            places.retain(|place| place.since.elapsed() < keeping);
         }
         if let Some(position) = places.iter().position(|place| place.kind == kind) {
             return Some(places.swap_remove(position));
@@ -68,11 +76,11 @@ impl Pool {
             }
             None => None,
         };
-        Some(Place { guest, cell, kind, runs: 0 })
+        Some(Place { guest, cell, kind, runs: 0, since: Instant::now() })
     }
 
     pub fn give_back(&self, mut place: Place) {
-        place.runs += 1;
+        (place.runs, place.since) = (place.runs + 1, Instant::now());
         let is_worn = place.guest.is_some() && place.runs >= MOST_RUNS;
         // The kernel may have ended either for want of memory.
         let is_alive = place.cell.is_alive() && place.guest.as_ref().is_none_or(Guest::is_alive);

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use system::raw::call;
 
-const SAMPLE: usize = 60;
+const SAMPLE: usize = 90;
 const SOAK: usize = 10_000;
 /// How long the kernel may take to clear away what was killed.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -172,7 +172,7 @@ pub const ORPHAN: &str = "(setsid sleep 600 &) & exit 3";
 /// The ways in which a run ends, in turn.
 fn end_somehow(stage: &Stage, turn: usize, moment: Duration) -> Judged {
     let mut order = stage.order(&["true"]);
-    match turn % 6 {
+    match turn % 9 {
         0 => run(stage, &order),
         1 => {
             order.program = stage.order(&["sh", "-c", ORPHAN]).program;
@@ -191,8 +191,35 @@ fn end_somehow(stage: &Stage, turn: usize, moment: Duration) -> Judged {
             order.limits.time = Some(moment);
             run(stage, &order)
         }
+        5 => refuse(stage, &stage.order(&["there-is-no-such-program"])),
+        6 => refuse(stage, &stage.order(&["a\0b"])),
+        7 => end_worker(stage, turn),
         _ => kill_supervisor(stage, &order, moment),
     }
+}
+
+/// Nothing runs, though much may have been made for it. A program that starts another finds out by itself that there is none.
+fn refuse(stage: &Stage, order: &Order) -> Judged {
+    match start(stage, order) {
+        Ok(running) => running.wait().map(drop).map_err(|error| error.to_string()),
+        Err(_) => Ok(()),
+    }
+}
+
+/// A process that ran something ends by itself, and gives up what it had prepared, or leaves that to the kernel.
+fn end_worker(stage: &Stage, turn: usize) -> Judged {
+    let worker = call(libc::SYS_fork, &[]).map_err(|error| error.to_string())?;
+    if worker == 0 {
+        let ran = run(stage, &stage.order(&["true"])).and_then(|()| run(stage, &stage.order(&["false"])));
+        if turn.is_multiple_of(2) {
+            stage.backend.clear();
+        }
+        std::process::exit(i32::from(ran.is_err()));
+    }
+    let mut status = 0_i32;
+    let place = &raw mut status as usize;
+    call(libc::SYS_wait4, &[worker as usize, place, 0, 0]).map_err(|error| error.to_string())?;
+    if status == 0 { Ok(()) } else { Err(format!("a worker ended with status {status}")) }
 }
 
 fn start(stage: &Stage, order: &Order) -> Result<Box<dyn sandbox::Running>, String> {
@@ -228,13 +255,19 @@ fn after_many_runs(stage: &Stage) -> Judged {
     }
     let before = settled(stage)?;
     let mut moments = Moments::from_environment();
-    for turn in 0..if is_soak { SOAK } else { SAMPLE } {
+    for turn in 0..count(stage, is_soak) {
         end_somehow(stage, turn, moments.next()).map_err(|why| format!("run {turn}: {why}"))?;
         reap();
     }
     stage.backend.clear();
     clear_away()?;
     must_vanish(&before)
+}
+
+/// A zygote takes long to start, and many of the ends cost one.
+fn count(stage: &Stage, is_soak: bool) -> usize {
+    let all = if is_soak { SOAK } else { SAMPLE };
+    if stage.backend.name() == crate::zygote::NAME { all / 5 } else { all }
 }
 
 /// The first run of a process may leave something for the next ones, once; what is kept ready for them goes.

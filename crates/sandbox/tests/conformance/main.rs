@@ -7,8 +7,10 @@
 //!
 //! - `table`: what a row is; `ground`: what it aims at; `play`: one row; `round`: all of them; `saying`: the answers;
 //!   `open`: what is known to be wrong; `dream`: rows in a copy of ourselves
-//! - attempts: `calls`, `files`, `processes`, `network`, `resources`, `inherited`, `neighbours`, `changes`, `leftovers`, `dreams`
+//! - attempts: `calls`, `files`, `processes`, `network`, `resources`, `inherited`, `neighbours`, `changes`, `leftovers`,
+//!   `orders`, `dreams`
 //! - what must work: `works_programs`, `works_system`, `works_order`
+//! - `zygote`: the same as children of Python's zygote
 
 mod calls;
 mod changes;
@@ -21,6 +23,7 @@ mod leftovers;
 mod neighbours;
 mod network;
 mod open;
+mod orders;
 mod play;
 mod processes;
 mod resources;
@@ -30,6 +33,7 @@ mod table;
 mod works_order;
 mod works_programs;
 mod works_system;
+mod zygote;
 
 use sandbox::Backend;
 use std::process::ExitCode;
@@ -47,6 +51,7 @@ const ATTEMPTS: &[&[Row]] = &[
     neighbours::ROWS,
     changes::ROWS,
     leftovers::ROWS,
+    orders::ROWS,
     dreams::ROWS,
 ];
 /// What must work, by theme.
@@ -54,7 +59,13 @@ const WORKS: &[&[Row]] = &[works_programs::ROWS, works_system::ROWS, works_order
 
 /// Every backend that there is; each must pass all rows.
 fn backends() -> Vec<Box<dyn Backend>> {
-    vec![Box::new(sandbox::process::Process::new()), Box::new(sandbox::warden::Pooled::new()), Box::new(dream::Dream)]
+    let mut backends: Vec<Box<dyn Backend>> = vec![
+        Box::new(sandbox::process::Process::new()),
+        Box::new(sandbox::warden::Pooled::new()),
+        Box::new(dream::Dream),
+    ];
+    backends.extend(zygote::Zygotes::new().map(|zygotes| Box::new(zygotes) as Box<dyn Backend>));
+    backends
 }
 
 /// What only stories run.

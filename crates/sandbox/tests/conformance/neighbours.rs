@@ -88,8 +88,11 @@ const QUEUE: &std::ffi::CStr = c"telos-neighbour";
 
 /// Leaves something wherever a program can.
 fn settle() -> Said {
-    for path in ["/tmp/word", "/layered/word"] {
-        fs::write(path, WORD)?;
+    for directory in ["/tmp", "/layered"].map(std::path::Path::new) {
+        // A zygote is given no directories.
+        if directory.exists() {
+            fs::write(directory.join("word"), WORD)?;
+        }
     }
     if crate::dream::is_here() {
         // It can leave nothing else.

@@ -18,6 +18,10 @@ use system::raw::call;
 const UNREACHABLE: &[&str] = &["ENETUNREACH", "EHOSTUNREACH", "EPERM", "EACCES"];
 /// Such sockets are not made.
 const NO_SUCH: &[&str] = &["EPERM", "EACCES", "EAFNOSUPPORT", "EPROTONOSUPPORT", "ESOCKTNOSUPPORT"];
+/// Of a family that is there, and with these errors: libraries go on with what there is.
+const NO_SUCH_PROTOCOL: &[&str] = &["EPROTONOSUPPORT"];
+const NO_SUCH_KIND: &[&str] = &["ESOCKTNOSUPPORT"];
+const L2TP: i32 = 115;
 /// Where the proxy listens inside.
 const PROXY: &str = "127.0.0.1:3128";
 
@@ -166,6 +170,56 @@ pub const ROWS: &[Row] = &[
         got(call(libc::SYS_socketpair, &[netlink, libc::SOCK_RAW as usize, 0, pair.as_mut_ptr() as usize]))
     })
     .says(&["EPERM", "EACCES", "EAFNOSUPPORT", "EPROTONOSUPPORT", "EOPNOTSUPP"])
+    .by(&[Seccomp]),
+    Row::own("socket.sctp", "uses a protocol that few kernels need", || {
+        socket(libc::AF_INET, libc::SOCK_STREAM, libc::IPPROTO_SCTP)
+    })
+    .says(NO_SUCH_PROTOCOL)
+    .by(&[Seccomp]),
+    Row::own("socket.sctp_unnamed", "uses the same protocol without naming it", || {
+        socket(libc::AF_INET6, libc::SOCK_SEQPACKET, 0)
+    })
+    .says(NO_SUCH_KIND)
+    .by(&[Seccomp]),
+    Row::own("socket.dccp", "uses a protocol that is gone from newer kernels", || {
+        socket(libc::AF_INET, libc::SOCK_DCCP, libc::IPPROTO_DCCP)
+    })
+    .says(NO_SUCH_KIND)
+    .by(&[Seccomp]),
+    Row::own("socket.ping", "sends echoes without raw packets", || {
+        socket(libc::AF_INET, libc::SOCK_DGRAM, libc::IPPROTO_ICMP)
+    })
+    .says(NO_SUCH_PROTOCOL)
+    .by(&[Seccomp])
+    .tried_outside(),
+    Row::own("socket.ping_6", "sends echoes without raw packets, of version 6", || {
+        socket(libc::AF_INET6, libc::SOCK_DGRAM, libc::IPPROTO_ICMPV6)
+    })
+    .says(NO_SUCH_PROTOCOL)
+    .by(&[Seccomp])
+    .tried_outside(),
+    Row::own("socket.udp_lite", "sends datagrams that are checked in part", || {
+        socket(libc::AF_INET, libc::SOCK_DGRAM, libc::IPPROTO_UDPLITE)
+    })
+    .says(NO_SUCH_PROTOCOL)
+    .by(&[Seccomp])
+    .tried_outside(),
+    Row::own("socket.many_paths", "makes one connection over many paths", || {
+        socket(libc::AF_INET, libc::SOCK_STREAM, libc::IPPROTO_MPTCP)
+    })
+    .says(NO_SUCH_PROTOCOL)
+    .by(&[Seccomp])
+    .tried_outside(),
+    Row::own("socket.tunnel", "makes a tunnel", || socket(libc::AF_INET, libc::SOCK_DGRAM, L2TP))
+        .says(NO_SUCH_PROTOCOL)
+        .by(&[Seccomp]),
+    Row::own("socket.pair_of_protocol", "makes a pair of sockets of a protocol that few kernels need", || {
+        let mut pair = [0_i32; 2];
+        let [family, kind, protocol] =
+            [libc::AF_INET, libc::SOCK_SEQPACKET, libc::IPPROTO_SCTP].map(|one| one as usize);
+        got(call(libc::SYS_socketpair, &[family, kind, protocol, pair.as_mut_ptr() as usize]))
+    })
+    .says(&["EOPNOTSUPP"])
     .by(&[Seccomp]),
     Row::own("host.abstract_socket", "calls a socket of the host that has no file", || {
         got(UnixStream::connect_addr(&std::os::unix::net::SocketAddr::from_abstract_name(told("HOST_ABSTRACT"))?))

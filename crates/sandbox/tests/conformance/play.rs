@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 
 /// After this a row counts as hung. Its limits end it long before.
-const PATIENCE_SECONDS: usize = 40;
+const PATIENCE_SECONDS: usize = 120;
 
 /// A backend, and what it may aim at.
 pub struct Stage {

@@ -4,7 +4,7 @@
 use crate::ground::Ground;
 use crate::play::{self, Answer, Stage};
 use crate::table::Row;
-use crate::{ATTEMPTS, WORKS, backends, dream, open, rows};
+use crate::{ATTEMPTS, WORKS, backends, dream, open, rows, zygote};
 use sandbox::{Backend, Strength};
 use std::cell::RefCell;
 use std::fs;
@@ -51,6 +51,9 @@ pub fn play_all(filter: Option<&str>) -> ExitCode {
     let home = Home::new();
     let is_root = rustix::process::geteuid().is_root();
     tell_host();
+    for (name, why) in zygote::ELSEWHERE {
+        println!("NOT BY A ZYGOTE {name}: {why}");
+    }
     for (name, why) in open::OPEN {
         println!("OPEN {name}: {why}");
     }
@@ -62,7 +65,11 @@ pub fn play_all(filter: Option<&str>) -> ExitCode {
         let chosen = rows().filter(|row| filter.is_none_or(|part| row.name.contains(part)));
         let chosen = chosen.filter(|row| player != Player::Outside || row.is_tried_outside);
         let chosen = chosen.filter(|row| dream::is_for(backend.name(), row));
-        let chosen = chosen.filter(|_| player != Player::Outside || backend.name() != dream::NAME);
+        // Outside there are neither dreams nor zygotes.
+        let is_zygote = backend.name() == zygote::NAME;
+        let is_only_inside = is_zygote || backend.name() == dream::NAME;
+        let chosen =
+            chosen.filter(|row| (player != Player::Outside || !is_only_inside) && (!is_zygote || zygote::fits(row)));
         turns.extend(chosen.map(|row| Turn { player, backend: backend.name().into(), row }));
     }
     let answers = take_turns(&home, &turns, is_root);
@@ -76,6 +83,8 @@ fn check_tables() {
     assert!(count(WORKS) >= 30, "only {} things that must work", count(WORKS));
     let names: std::collections::BTreeSet<&str> = rows().map(|row| row.name).collect();
     assert_eq!(names.len(), rows().count(), "a name is used twice");
+    let is_known = |prefix: &str| names.iter().any(|name| name.starts_with(prefix));
+    assert!(zygote::ELSEWHERE.iter().all(|(prefix, _)| is_known(prefix)), "a row that no zygote plays is in no table");
     let unknown = open::OPEN.iter().find(|(name, _)| !names.contains(name));
     assert_eq!(unknown, None, "an open row is in no table");
 }

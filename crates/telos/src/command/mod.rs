@@ -4,7 +4,7 @@ mod alone;
 mod check;
 mod completions;
 mod demo;
-mod doctor;
+pub mod doctor;
 mod dream;
 mod eval;
 mod exec;

@@ -1,4 +1,4 @@
-//! `telos runs`: what `telos exec` ran.
+//! `telos runs`: what was run in sandboxes.
 
 use super::exec::tamed;
 use super::print;
@@ -13,7 +13,7 @@ Examples:
   telos runs
   telos runs -n 1000 --json | jq '.[] | select(.verdict == \"limited\")'";
 
-/// Show what telos exec ran
+/// Show what was run in sandboxes
 ///
 /// One line each: when, how it ended, how long it took, the most memory, and what it was. The log is kept in
 /// ~/.local/state/telos/runs, or below $XDG_STATE_HOME: the last three months, at most 64 MiB. Output and the values of
@@ -45,7 +45,7 @@ fn line(run: &Value) -> String {
     let when = time.map(|time| time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string());
     let taken = run["usage"]["time_ms"].as_f64().map(|time| format!("{time:.0} ms")).unwrap_or_default();
     let memory = run["usage"]["memory_bytes"].as_u64().map(|bytes| format!("{} MiB", bytes >> 20)).unwrap_or_default();
-    let what = what(run);
+    let what = what(run) + &called(run);
     let line = format!("{:19}  {:16}  {taken:>9}  {memory:>9}  {what}", when.unwrap_or_default(), ended(run));
     // What was run may hold anything, and a log is read on terminals.
     String::from_utf8_lossy(&tamed(line.replace(['\n', '\r'], " ").as_bytes())).into_owned() + "\n"
@@ -57,6 +57,17 @@ fn ended(run: &Value) -> String {
         "signalled" => format!("signal {}", run["signal"]),
         "limited" => format!("out of {}", run["limit"].as_str().unwrap_or("?")),
         other => other.to_string(),
+    }
+}
+
+/// Whom it called stands in the JSON.
+fn called(run: &Value) -> String {
+    let calls = run["calls"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let count = calls.len() as u64 + run["calls_left_out"].as_u64().unwrap_or(0);
+    match (count, calls.iter().filter(|call| call["fate"] == "refused").count()) {
+        (0, _) => String::new(),
+        (count, 0) => format!("  [{count} calls]"),
+        (count, refused) => format!("  [{count} calls, {refused} refused]"),
     }
 }
 

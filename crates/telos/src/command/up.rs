@@ -1,6 +1,6 @@
 //! `telos up`: an image kept alive, as several processes. And the others of them, which nobody starts by hand.
 
-use crate::options::{Color, ImageDirectory, MachineOptions, parse_bytes};
+use crate::options::{Color, ImageDirectory, MachineOptions, parse_bytes, parse_time};
 use crate::report;
 use crate::resident::Resident;
 use crate::warden::Warded;
@@ -11,6 +11,7 @@ use serde_json::json;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -23,7 +24,19 @@ Examples:
 It prints one line when it is ready. A second SIGTERM hurries it.";
 
 /// Variables that programs need to find their way about; others may hold secrets, and stay here.
-const ENVIRONMENT: &[&str] = &["PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR", "RUST_BACKTRACE"];
+const ENVIRONMENT: &[&str] = &[
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "LANG",
+    "LC_ALL",
+    "TZ",
+    "TMPDIR",
+    "XDG_CONFIG_HOME",
+    "XDG_STATE_HOME",
+    "RUST_BACKTRACE",
+];
 
 /// Keep an image alive, for many clients at once
 ///
@@ -45,6 +58,10 @@ pub struct Up {
     /// Let the image process have this environment variable too
     #[arg(long, value_name = "NAME")]
     env: Vec<OsString>,
+
+    /// How long sandboxes that are ready wait for the next run
+    #[arg(long, value_name = "TIME", value_parser = parse_time, default_value = "5m")]
+    keep_ready: Duration,
 
     /// Print a JSON object when it is ready
     #[arg(long)]
@@ -77,7 +94,7 @@ impl Up {
         let names = ENVIRONMENT.iter().map(OsString::from).chain(self.env.iter().cloned());
         let environment = names.filter_map(|name| std::env::var_os(&name).map(|value| (name, value))).collect();
         raise_limit_of_descriptors();
-        let warden_arguments = vec![WARDEN.into()];
+        let warden_arguments = vec![WARDEN.into(), format!("--keep-ready={}", self.keep_ready.as_secs_f64()).into()];
         let plan = Plan { directory, bounds, program, arguments, warden_arguments, environment };
         keeper::keep(plan, &mut |notice| tell(&notice, self.json))?;
         Ok(ExitCode::SUCCESS)
@@ -98,12 +115,16 @@ const WARDEN: &str = "warden";
 /// The process that watches over runs; `telos up` starts it
 #[derive(Args, Debug)]
 #[command(name = WARDEN, hide = true)]
-pub struct Warden {}
+pub struct Warden {
+    #[arg(long, value_parser = parse_time)]
+    keep_ready: Duration,
+}
 
 impl Warden {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         let zygotes = super::exec::zygote::kinds();
-        keeper::ward(Warded(sandbox::warden::Pooled::with_zygotes(zygotes)))?;
+        let pool = sandbox::warden::Pooled::with_zygotes(zygotes, self.keep_ready);
+        keeper::ward(Warded(pool), self.keep_ready)?;
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -136,6 +157,7 @@ fn tell(notice: &Notice<'_>, is_json: bool) {
         Notice::WardenLost { cause } => {
             report::say(&format!("warning: the process that watches over runs ended, and with it the runs: {cause}"));
         }
+        Notice::RunLost { who, why } => crate::warden::record_lost(who, why),
         Notice::Deaf { seconds } => {
             report::say(&format!("warning: a request goes on {seconds} s after it began, though it was told to stop"));
         }

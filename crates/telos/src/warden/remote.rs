@@ -1,9 +1,10 @@
 //! A backend that runs nothing itself: it sends orders to an image that is up, whose warden runs them.
 
-use super::translate;
+use super::{calls, translate};
 use keeper::protocol::{RunEnd, RunFailure, RunInput, RunStream};
 use keeper::{Client, KeeperError, RunEvent};
 use rustix::pipe::{PipeFlags, pipe_with};
+use sandbox::network::sockets::{Recorder, Sockets};
 use sandbox::{Backend, Order, Outcome, Running, SandboxError, Stdin, Stop, Stream, Streams, Strength, Wall};
 use std::io::IsTerminal;
 use std::os::fd::{AsFd, OwnedFd};
@@ -42,7 +43,11 @@ impl Backend for Remote {
         };
         let id = id.map_err(told)?;
         client.flush().map_err(told)?;
-        Ok(Box::new(Sent { client, id, output: streams.output }))
+        let recorder = match &order.sockets {
+            Sockets::Redirected(recorder) => recorder.clone(),
+            _ => None,
+        };
+        Ok(Box::new(Sent { client, id, output: streams.output, recorder }))
     }
 }
 
@@ -66,6 +71,8 @@ struct Sent {
     client: Client,
     id: u64,
     output: sandbox::Sink,
+    /// Where what was said is to be kept.
+    recorder: Option<Arc<Recorder>>,
 }
 
 impl Running for Sent {
@@ -89,25 +96,23 @@ impl Running for Sent {
     }
 
     fn wait(mut self: Box<Self>) -> Result<Outcome, SandboxError> {
-        let mut changes = Vec::new();
+        let (mut changes, mut recording) = (Vec::new(), Vec::new());
         loop {
             match self.client.receive_run().map_err(told)?.1 {
-                RunEvent::Output(stream, bytes) => {
-                    let stream = match stream {
-                        RunStream::Output => Stream::Output,
-                        RunStream::Error => Stream::Error,
-                    };
-                    (self.output)(stream, &bytes);
-                }
+                RunEvent::Output(RunStream::Output, bytes) => (self.output)(Stream::Output, &bytes),
+                RunEvent::Output(RunStream::Error, bytes) => (self.output)(Stream::Error, &bytes),
+                RunEvent::Output(RunStream::Recording, bytes) => recording.extend(bytes),
                 RunEvent::Change(change, bytes) => translate::add_change(&mut changes, change, bytes),
-                RunEvent::Ended(RunEnd::Ended { verdict, usage, lacks }) => {
+                RunEvent::Ended(RunEnd::Ended { verdict, usage, lacks, calls }) => {
+                    if let Some(recorder) = self.recorder {
+                        recorder.put(recorded(&recording)?);
+                    }
                     return Ok(Outcome {
                         verdict: translate::to_verdict(verdict),
                         usage: translate::to_usage(&usage),
                         lacks: lacks.into_iter().filter_map(translate::to_lack).collect(),
                         changes,
-                        // The warden does not tell whom a run called.
-                        calls: Default::default(),
+                        calls: calls::to_kept(calls),
                     });
                 }
                 RunEvent::Ended(RunEnd::Failed { kind: RunFailure::NoProgram, message }) => {
@@ -117,4 +122,9 @@ impl Running for Sent {
             }
         }
     }
+}
+
+fn recorded(text: &[u8]) -> Result<sandbox::network::sockets::Recording, SandboxError> {
+    let text = String::from_utf8_lossy(text);
+    text.parse().map_err(|error| SandboxError::Told(format!("what was said to whom it called did not arrive: {error}")))
 }

@@ -1,5 +1,6 @@
 //! Orders and outcomes, between the sandbox's types and those of the protocol, which knows no sandbox.
 
+use super::calls;
 use anyhow::{Context, ensure};
 use keeper::protocol::{
     RunChange, RunChangeKind, RunFile, RunGrant, RunInput, RunLack, RunLimit, RunLimits, RunOrder, RunUsage,
@@ -10,7 +11,7 @@ use sandbox::outcome::{ChangeKind, Changed, Limit};
 use sandbox::{Access, FileIn, Grant, Lack, Limits, Network, Order, Usage, Verdict, View, Wall};
 use std::time::Duration;
 
-/// As it is sent; the bytes of files go beside it.
+/// As it is sent; the bytes of files go beside it. `telos exec` knows more of a run than the warden, and records it.
 pub fn to_run_order(order: &Order, input: RunInput) -> RunOrder {
     let words = |words: &[std::ffi::OsString]| words.iter().map(|word| Word::new(word)).collect();
     // The warden is in another directory.
@@ -25,9 +26,11 @@ pub fn to_run_order(order: &Order, input: RunInput) -> RunOrder {
             Network::None => Vec::new(),
             Network::Allowed(destinations) => destinations.iter().map(Destination::to_string).collect(),
         },
+        sockets: calls::to_run_sockets(&order.sockets),
         limits: to_run_limits(&order.limits),
         allows_weaker: order.allows_weaker,
         input,
+        records_itself: true,
     }
 }
 
@@ -85,9 +88,9 @@ pub fn to_order(order: RunOrder, bytes: &[u8]) -> anyhow::Result<(Order, &[u8])>
         directory: order.directory.into_path(),
         view: View { grants: grants.collect(), files },
         network: if destinations.is_empty() { Network::None } else { Network::Allowed(destinations) },
+        sockets: calls::to_sockets(order.sockets)?,
         limits: to_limits(&order.limits),
         allows_weaker: order.allows_weaker,
-        ..Order::default()
     };
     Ok((order, rest))
 }
@@ -216,6 +219,7 @@ mod tests {
             order.view.files.push(FileIn { inside, bytes: bytes.into(), is_executable: bytes == "two" });
         }
         order.network = Network::Allowed(vec!["example.org:443".parse().unwrap()]);
+        order.sockets = sandbox::network::sockets::Sockets::Blocked;
         order.limits.memory_bytes = None;
         let sent = to_run_order(&order, RunInput::Bytes(2));
         let (read, rest) = to_order(sent, b"onetwohi").unwrap();

@@ -32,6 +32,17 @@ impl Up {
         Up::launch(directory, command(Path::new("/"), &up_arguments(directory, arguments)))
     }
 
+    /// With these variables, such as where its log of runs is.
+    pub fn start_with(variables: &[(&str, &Path)], arguments: &[&str]) -> Up {
+        let temporary = tempfile::tempdir().expect("there is a place for temporary files");
+        let directory = temporary.path().join("image");
+        let mut command = command(Path::new("/"), &up_arguments(&directory, arguments));
+        command.envs(variables.iter().copied());
+        let mut up = Up::launch(&directory, command);
+        up._temporary = Some(temporary);
+        up
+    }
+
     /// With a limit that a shell sets, such as `-n 64`.
     pub fn start_limited(limit: &str) -> Up {
         let temporary = tempfile::tempdir().expect("there is a place for temporary files");

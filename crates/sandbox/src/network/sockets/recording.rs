@@ -17,8 +17,10 @@ use std::net::TcpStream;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What a recording may hold.
+/// What a recording may hold, as it is written.
 const MOST_BYTES: usize = 64 << 20;
+/// What a line has besides its bytes.
+const LINE_BYTES: usize = 3;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Turn {
@@ -84,13 +86,19 @@ impl FromStr for Recording {
 impl fmt::Display for Recording {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         for conversation in &self.0 {
-            writeln!(formatter, "call {}:{}", conversation.host, conversation.port)?;
+            formatter.write_str(&conversation.title())?;
             for turn in &conversation.turns {
                 let sign = if turn.direction == Direction::Sent { '>' } else { '<' };
                 writeln!(formatter, "{sign} {}", turn.bytes.escape_ascii())?;
             }
         }
         Ok(())
+    }
+}
+
+impl Conversation {
+    fn title(&self) -> String {
+        format!("call {}:{}\n", self.host, self.port)
     }
 }
 
@@ -173,22 +181,37 @@ impl Recorder {
         self.kept().recording.clone()
     }
 
+    /// Takes over what was kept elsewhere.
+    pub fn put(&self, recording: Recording) {
+        self.kept().recording = recording;
+    }
+
     /// Begins a conversation, and says which it is.
     pub fn begin(&self, host: &Host, port: u16) -> usize {
-        let conversations = &mut self.kept().recording.0;
-        conversations.push(Conversation { host: host.clone(), port, turns: Vec::new() });
-        conversations.len() - 1
+        let conversation = Conversation { host: host.clone(), port, turns: Vec::new() };
+        let mut kept = self.kept();
+        kept.bytes += conversation.title().len();
+        kept.recording.0.push(conversation);
+        kept.recording.0.len() - 1
     }
 
     pub fn keep(&self, conversation: usize, direction: Direction, bytes: &[u8]) {
         let mut kept = self.kept();
-        let room = MOST_BYTES.saturating_sub(kept.bytes);
-        let bytes = &bytes[..bytes.len().min(room)];
-        kept.bytes += bytes.len();
-        let Some(conversation) = kept.recording.0.get_mut(conversation) else { return };
+        // What is written must be read again, so what counts is how long it is there.
+        let mut written = kept.bytes;
+        let fits = |byte: &&u8| {
+            written += std::ascii::escape_default(**byte).len();
+            written <= MOST_BYTES - LINE_BYTES
+        };
+        let bytes = &bytes[..bytes.iter().take_while(fits).count()];
+        kept.bytes = written;
+        let Some(conversation) = kept.recording.0.get_mut(conversation).filter(|_| !bytes.is_empty()) else { return };
         match conversation.turns.last_mut() {
             Some(last) if last.direction == direction => last.bytes.extend_from_slice(bytes),
-            _ => conversation.turns.push(Turn { direction, bytes: bytes.to_vec() }),
+            _ => {
+                conversation.turns.push(Turn { direction, bytes: bytes.to_vec() });
+                kept.bytes += LINE_BYTES;
+            }
         }
     }
 
@@ -220,6 +243,20 @@ mod tests {
             "{text}"
         );
         assert_eq!(text.parse(), Ok(recording));
+    }
+
+    #[test]
+    fn what_was_kept_is_never_too_long_to_be_read_again() {
+        let recorder = Recorder::default();
+        let conversation = recorder.begin(&"a.example".parse().unwrap(), 80);
+        let unreadable = vec![0; 1 << 20];
+        for _ in 0..17 {
+            recorder.keep(conversation, Direction::Sent, &unreadable);
+            recorder.keep(conversation, Direction::Received, b"and");
+        }
+        let text = recorder.recording().to_string();
+        assert!(text.len() <= MOST_BYTES && text.len() > MOST_BYTES / 2, "{}", text.len());
+        assert_eq!(text.parse(), Ok(recorder.recording()));
     }
 
     #[test]

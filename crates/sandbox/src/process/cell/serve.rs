@@ -99,7 +99,10 @@ impl Serving<'_> {
             cell: Some(self.processes),
             base: self.base.clone(),
         };
-        let plan = Plan::new(order, sources, setting).map_err(|_| Errno::INVAL)?;
+        let plan = match Plan::new(order, sources, setting) {
+            Ok(plan) => plan,
+            Err(error) => return Ok(Answer::Refused(error.into())),
+        };
         let kept = start::left_open(&plan, &socket, &[]);
         let line = self.line;
         let handed = Handed {

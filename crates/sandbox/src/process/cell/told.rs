@@ -6,21 +6,18 @@ use crate::error::SandboxError;
 use crate::order::Order;
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::Errno;
-use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, recv,
-    recvmsg, sendmsg,
-};
+use rustix::net::{RecvFlags, recv};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::borrow::Cow;
-use std::ffi::CString;
+use std::ffi::{CString, OsString};
 use std::fs::File;
 use std::io::{IoSlice, IoSliceMut};
-use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::time::Duration;
 use system::clone::End;
+use system::passing::{self, DESCRIPTORS_MAX, Received};
 
 /// What the process is asked for.
 #[derive(Serialize, Deserialize)]
@@ -43,6 +40,7 @@ pub enum Answer {
     Failed {
         errno: i32,
     },
+    Refused(Reason),
     Ended {
         status: i32,
         user: Duration,
@@ -51,12 +49,38 @@ pub enum Answer {
     },
 }
 
+/// Why an order cannot be run, on its way to the one outside.
+#[derive(Serialize, Deserialize, Debug)]
+pub enum Reason {
+    Grant { path: OsString, why: String },
+    NoProgram { program: String },
+    Other(String),
+}
+
+impl From<SandboxError> for Reason {
+    fn from(error: SandboxError) -> Reason {
+        match error {
+            SandboxError::Grant { path, why } => Reason::Grant { path: path.into(), why },
+            SandboxError::NoProgram { program } => Reason::NoProgram { program },
+            other => Reason::Other(other.to_string()),
+        }
+    }
+}
+
+impl From<Reason> for SandboxError {
+    fn from(reason: Reason) -> SandboxError {
+        match reason {
+            Reason::Grant { path, why } => SandboxError::Grant { path: path.into(), why },
+            Reason::NoProgram { program } => SandboxError::NoProgram { program },
+            Reason::Other(message) => SandboxError::Told(message),
+        }
+    }
+}
+
 /// Longer messages lie in a file in memory: a socket takes no more for sure.
 const INLINE_BYTES: usize = 64 << 10;
 /// The status of a process that was killed.
 const KILLED: i32 = 9;
-/// Three streams, a socket, and what may be granted.
-const DESCRIPTORS: usize = 200;
 
 /// The end that the one outside has.
 #[derive(Clone)]
@@ -104,8 +128,6 @@ impl Line {
 
 pub fn say(socket: &OwnedFd, message: &impl Serialize, descriptors: &[BorrowedFd<'_>]) -> rustix::io::Result<()> {
     let bytes = postcard::to_stdvec(message).map_err(|_| Errno::INVAL)?;
-    let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
-    let mut control = SendAncillaryBuffer::new(&mut room);
     let file;
     let mut all: Vec<BorrowedFd<'_>> = Vec::new();
     let (kind, inline) = if bytes.len() > INLINE_BYTES {
@@ -117,10 +139,7 @@ pub fn say(socket: &OwnedFd, message: &impl Serialize, descriptors: &[BorrowedFd
         (b"i", bytes.as_slice())
     };
     all.extend(descriptors);
-    if !all.is_empty() && !control.push(SendAncillaryMessage::ScmRights(&all)) {
-        return Err(Errno::NOBUFS);
-    }
-    sendmsg(socket, &[IoSlice::new(kind), IoSlice::new(inline)], &mut control, SendFlags::NOSIGNAL).map(drop)
+    passing::send(socket, &[IoSlice::new(kind), IoSlice::new(inline)], &all).map(drop)
 }
 
 /// An error when the other end has gone.
@@ -131,18 +150,9 @@ pub fn hear<T: DeserializeOwned>(socket: &OwnedFd) -> rustix::io::Result<(T, Vec
         recv(socket, &mut kind, RecvFlags::PEEK | RecvFlags::TRUNC).map(|(_, length)| length)
     })?;
     let mut bytes = vec![0u8; length.checked_sub(1).ok_or(Errno::PIPE)?];
-    let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
-    let mut control = RecvAncillaryBuffer::new(&mut room);
     let mut places = [IoSliceMut::new(&mut kind), IoSliceMut::new(&mut bytes)];
-    let received =
-        rustix::io::retry_on_intr(|| recvmsg(socket, &mut places, &mut control, RecvFlags::CMSG_CLOEXEC))?.bytes;
-    let mut descriptors: Vec<OwnedFd> = control
-        .drain()
-        .flat_map(|message| match message {
-            RecvAncillaryMessage::ScmRights(descriptors) => descriptors.collect(),
-            _ => Vec::new(),
-        })
-        .collect();
+    let Received { bytes: received, mut descriptors } =
+        passing::receive(socket, &mut places, DESCRIPTORS_MAX, RecvFlags::empty())?;
     if kind == *b"f" {
         if descriptors.is_empty() {
             return Err(Errno::INVAL);

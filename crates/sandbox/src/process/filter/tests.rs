@@ -91,6 +91,19 @@ fn arguments_are_looked_at() {
     assert_eq!(ask_here(SYS_socket, [10, 2 | 0x80000, 0, 0, 0, 0]), seccomp::ALLOW);
     assert_eq!(ask_here(SYS_socket, [2, 3 | 0x80000, 0, 0, 0, 0]), seccomp::NOT_PERMITTED);
     assert_eq!(ask_here(SYS_socket, [16, 2, 0, 0, 0, 0]), seccomp::NO_SUCH_FAMILY);
+    for (family, kind, protocol) in [(1, 1, 0), (1, 2, 1), (1, 5, 0), (2, 1, 6), (2, 2, 17), (10, 1, 0), (10, 2, 17)] {
+        let answer = ask_here(SYS_socket, [family, kind | 0x80800, protocol, 0, 0, 0]);
+        assert_eq!(answer, seccomp::ALLOW, "{family} {kind} {protocol}");
+    }
+    for (family, kind, protocol) in [(2, 1, 132), (2, 2, 1), (10, 2, 58), (2, 2, 136), (10, 1, 262), (2, 2, 115)] {
+        let answer = ask_here(SYS_socket, [family, kind | 0x80800, protocol, 0, 0, 0]);
+        assert_eq!(answer, seccomp::NO_SUCH_PROTOCOL, "{family} {kind} {protocol}");
+    }
+    for (family, kind) in [(2, 5), (10, 5), (2, 6), (10, 4)] {
+        assert_eq!(ask_here(SYS_socket, [family, kind, 0, 0, 0, 0]), seccomp::NO_SUCH_KIND, "{family} {kind}");
+    }
+    assert_eq!(ask_here(SYS_socketpair, [1, 5, 0, 0, 0, 0]), seccomp::ALLOW);
+    assert_eq!(ask_here(SYS_socketpair, [2, 5, 132, 0, 0, 0]), seccomp::NOT_SUPPORTED);
     assert_eq!(ask_here(SYS_seccomp, [1, 8, 0, 0, 0, 0]), seccomp::NOT_PERMITTED);
     assert_eq!(ask_here(SYS_seccomp, [1, 1, 0, 0, 0, 0]), seccomp::ALLOW);
 }

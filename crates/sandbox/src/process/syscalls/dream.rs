@@ -1,7 +1,9 @@
 //! What of the tables a dream has not: it goes on as the process that it is and starts no program, so that it needs less than
 //! programs do. What it says to anybody it says over the descriptors that it was given.
 
+use super::checked::ALL_BITS;
 use super::*;
+use system::seccomp::NOT_PERMITTED;
 
 #[rustfmt::skip]
 pub const REFUSED: &[Group] = &[

@@ -6,11 +6,14 @@ use super::plan::Plan;
 use super::result::{self, exit_code};
 use super::signals::Received;
 use super::snapshot::Snapshot;
+use super::sockets::Keeping;
 use super::stream::Taken;
 use super::{apply, diff, terminal};
-use crate::{host, report, runs};
+use crate::runs;
+use crate::runs::described::{self, shown};
+use crate::{host, report};
 use sandbox::outcome::{ChangeKind, Changed};
-use sandbox::{Access, Network, Order, Outcome, SandboxError, Verdict};
+use sandbox::{Order, Outcome, SandboxError, Verdict};
 use serde_json::{Map, Value, json};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -46,32 +49,12 @@ impl Ending {
         }
     }
 
-    /// What was asked for, for the log. Of variables only the names: their values may be secrets.
+    /// What was asked for, for the log.
     pub fn describe(&mut self, order: &Order, language: Option<&str>, code: Option<&CodeFacts>) {
         let code = code.map(|code| json!({ "file": code.file.as_deref().map(shown), "digest": code.digest, "bytes": code.length_bytes }));
-        let granted = |access| -> Vec<String> {
-            order.view.grants.iter().filter(|grant| grant.access == access).map(|grant| shown(&grant.host)).collect()
-        };
-        let network: Vec<String> = match &order.network {
-            Network::None => Vec::new(),
-            Network::Allowed(hosts) => hosts.iter().map(ToString::to_string).collect(),
-        };
-        let names: Vec<_> = order.environment.iter().map(|(name, _)| name.to_string_lossy()).collect();
-        let program: Vec<_> = order.program.iter().map(|word| word.to_string_lossy()).collect();
-        let files: Vec<String> = order.view.files.iter().map(|file| shown(&file.inside)).collect();
-        for (name, value) in [
-            ("program", json!(program)),
-            ("language", json!(language)),
-            ("code", json!(code)),
-            ("read", json!(granted(Access::Read))),
-            ("write", json!(granted(Access::Layered))),
-            ("files", json!(files)),
-            ("network", json!(network)),
-            ("environment", json!(names)),
-            ("limits", result::limits(&order.limits)),
-        ] {
-            self.record.insert(name.into(), value);
-        }
+        self.record.insert("language".into(), json!(language));
+        self.record.insert("code".into(), json!(code));
+        self.record.extend(described::asked(order));
     }
 
     /// It did not run.
@@ -91,7 +74,7 @@ impl Ending {
             _ => exit_code::REFUSED,
         };
         if let SandboxError::TooWeak(lacks) = &error {
-            self.object.insert("lacks".into(), result::lacks(lacks));
+            self.object.insert("lacks".into(), described::lacks(lacks));
         }
         self.refuse(&error.into(), code);
     }
@@ -108,20 +91,31 @@ impl Ending {
             "stdout": taken.output_digest,
             "stderr": taken.errors_digest,
         });
-        let mut fields = result::described(outcome);
+        let mut fields = described::ended(outcome);
         fields.insert("digest".into(), digest);
         self.record.extend(fields.clone());
+        self.record.extend(described::calls(&outcome.calls, runs::LIST_LENGTH_MAX));
         self.object = fields;
         if self.is_json {
             self.object.insert("stdout".into(), json!(String::from_utf8_lossy(&taken.output)));
             self.object.insert("stderr".into(), json!(String::from_utf8_lossy(&taken.errors)));
-            self.object.insert("changes".into(), outcome.changes.iter().map(|each| described(order, each)).collect());
+            self.object.insert("changes".into(), outcome.changes.iter().map(|each| changed(order, each)).collect());
         }
         for lack in &outcome.lacks {
             let wall = crate::command::doctor::name_of(lack.wall);
             self.words.push(format!("telos: it ran without a wall: {wall} ({})", lack.why));
         }
+        self.words.extend(result::refused_calls(&outcome.calls));
         self.words.extend(result::last_words(&outcome.verdict, &order.limits));
+    }
+
+    /// Writes down what was said to those whom the program called.
+    pub fn keep_recording(&mut self, keeping: &Keeping) {
+        if let Err(error) = keeping.write() {
+            self.words.push(format!("error: {error:#}"));
+            self.object.insert("not_recorded".into(), json!(format!("{error:#}")));
+            self.code = exit_code::REFUSED;
+        }
     }
 
     /// Shows and applies; nothing is applied of a program that failed, or to one directory if another refuses.
@@ -219,12 +213,7 @@ impl Ending {
     }
 }
 
-/// JSON has no bytes.
-fn shown(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
-}
-
-fn described(order: &Order, change: &Changed) -> Value {
+fn changed(order: &Order, change: &Changed) -> Value {
     let directory = order.view.grants.get(change.grant).map(|grant| shown(&grant.host));
     let mut fields = json!({ "directory": directory, "path": shown(&change.path) });
     let (kind, more) = match &change.kind {

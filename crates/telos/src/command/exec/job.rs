@@ -1,8 +1,9 @@
 //! From the command line to an order: what is run, in which language, and where its code comes from.
 
 use super::Exec;
-use super::digest;
 use super::language::{Installed, Language, Languages};
+use super::sockets::{self, Keeping};
+use crate::digest;
 use anyhow::{Context, bail, ensure};
 use sandbox::process::{HOME, PATH};
 use sandbox::{FileIn, Order, Stdin, View};
@@ -22,6 +23,8 @@ pub struct Job {
     pub stdin: Stdin,
     pub language: Option<String>,
     pub code: Option<CodeFacts>,
+    /// What it says to others is to be written down.
+    pub keeping: Option<Keeping>,
 }
 
 pub struct CodeFacts {
@@ -43,10 +46,14 @@ impl Job {
         let limits = exec.limits.limits();
         let grants = exec.view.grants()?;
         let files = exec.view.files(&limits)?;
+        let network = exec.view.network();
+        let policy = exec.view.sockets.as_deref().map(|file| sockets::read(file, &network));
+        let (sockets, keeping) = policy.transpose()?.unwrap_or_default();
         let mut order = Order {
             directory: exec.view.directory(&grants),
             view: View { grants, files },
-            network: exec.view.network(),
+            network,
+            sockets,
             limits,
             allows_weaker: exec.allow_weaker,
             ..Order::default()
@@ -54,7 +61,7 @@ impl Job {
         let Some(code) = code(exec)? else {
             order.program = exec.words.clone();
             order.environment = exec.view.environment(VARIABLES.into_iter());
-            return Ok(Job { order, stdin: standard_input()?, language: None, code: None });
+            return Ok(Job { order, stdin: standard_input()?, language: None, code: None, keeping });
         };
         let languages = Languages::load()?;
         let (name, language) = language_of(&languages, exec.lang.as_deref(), &code)?;
@@ -63,7 +70,7 @@ impl Job {
         order.environment = exec.view.environment(VARIABLES.into_iter().chain(own));
         let stdin = if code.was_input { Stdin::Empty } else { standard_input()? };
         let facts = put_in(&mut order, code, language, installed, &exec.words);
-        Ok(Job { order, stdin, language: Some(name.to_string()), code: Some(facts) })
+        Ok(Job { order, stdin, language: Some(name.to_string()), code: Some(facts), keeping })
     }
 }
 

@@ -60,12 +60,16 @@ pub struct Installed {
 impl Languages {
     /// Those that telos brings along, and those of the user's own file.
     pub fn load() -> anyhow::Result<Languages> {
-        let mut languages = parsed(BUILT_IN).context("the languages that telos brings along")?;
+        let Languages(mut languages) = Languages::built_in();
         if let Some(file) = own_file().filter(|file| file.exists()) {
             let text = std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
             languages.extend(parsed(&text).with_context(|| format!("in {}", file.display()))?);
         }
         Ok(Languages(languages))
+    }
+
+    pub fn built_in() -> Languages {
+        Languages(parsed(BUILT_IN).expect("what telos brings along is tested"))
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (&String, &Language)> {
@@ -207,7 +211,7 @@ mod tests {
     use super::*;
 
     fn languages() -> Languages {
-        Languages(parsed(BUILT_IN).unwrap())
+        Languages::built_in()
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `telos exec`: any program in a sandbox.
 //!
-//! - `job`: from the command line to an order; `limits` and `view` are its options, `language` what `--lang` knows
+//! - `job`: from the command line to an order; `limits`, `view` and `sockets` are its options, `language` what `--lang` knows
 //! - `stream`: output on its way out; `terminal` keeps it from steering ours
 //! - `result`: exit codes, last words, JSON
 //! - `tree`, `snapshot`, `plan`: what was in a directory, what a program made of it; `diff` shows that, `apply` does it
@@ -10,7 +10,6 @@
 
 mod apply;
 mod diff;
-pub mod digest;
 mod ending;
 mod job;
 mod language;
@@ -20,6 +19,7 @@ mod plan;
 mod result;
 mod signals;
 mod snapshot;
+mod sockets;
 mod stream;
 mod terminal;
 mod tree;
@@ -51,6 +51,7 @@ Examples:
   telos exec --write . --apply -- make     keep that, if nobody interfered
   telos exec --read data:/data --timeout 5 --memory 256M --json job.py
   telos exec --net example.org:443 -- curl -s https://example.org
+  telos exec --sockets block.toml --json -- ./tool   whom would it call?
   telos exec --image garden -- ls /        through an image that is up: faster
   telos exec --list                        the languages, and which are here
 
@@ -142,7 +143,7 @@ impl Exec {
     }
 
     fn perform(&self, backend: &dyn Backend, job: Job, ending: &mut Ending) {
-        let Job { order, stdin, language, code } = job;
+        let Job { order, stdin, language, code, keeping } = job;
         ending.describe(&order, language.as_deref(), code.as_ref());
         let snapshots = match self.snapshots(&order) {
             Ok(snapshots) => snapshots,
@@ -160,6 +161,9 @@ impl Exec {
             Err(error) => return ending.fail(error),
         };
         ending.ended(&order, &outcome, tap.taken());
+        if let Some(keeping) = keeping {
+            ending.keep_recording(&keeping);
+        }
         if self.diff || self.apply {
             ending.changes(&snapshots, outcome.changes, self.diff, self.apply);
         } else {

@@ -1,8 +1,8 @@
-//! How a run ended, for people, for programs and for the log: exit code, last words, JSON.
+//! How a run ended, for people: exit code and last words.
 
+use sandbox::network::call::{Fate, Kept};
 use sandbox::outcome::Limit;
-use sandbox::{Lack, Limits, Outcome, Usage, Verdict};
-use serde_json::{Map, Value, json};
+use sandbox::{Limits, Verdict};
 use std::time::Duration;
 
 /// What the exit code of `telos exec` means, beyond what the program chose itself.
@@ -71,57 +71,18 @@ fn name_of(signal: i32) -> &'static str {
     }
 }
 
-/// What was decided and used, as `--json` and the log have it.
-pub fn described(outcome: &Outcome) -> Map<String, Value> {
-    let (word, exit_code, signal, limit) = match &outcome.verdict {
-        Verdict::Exited(code) => ("exited", Some(*code), None, None),
-        Verdict::Signalled(signal) => ("signalled", None, Some(*signal), None),
-        Verdict::Limited(limit) => ("limited", None, None, Some(format!("{limit:?}").to_lowercase())),
-        Verdict::Stopped => ("stopped", None, None, None),
+/// A line about calls that were refused: a program seldom says why it failed.
+pub fn refused_calls(kept: &Kept) -> Option<String> {
+    let mut refused = kept.calls.iter().filter_map(|call| match &call.fate {
+        Fate::Refused { why } => Some((&call.asked, why)),
+        _ => None,
+    });
+    let (asked, why) = refused.next()?;
+    let more = match refused.count() {
+        0 => String::new(),
+        count => format!(" ({count} more: --json tells all)"),
     };
-    let mut fields = Map::new();
-    fields.insert("verdict".into(), json!(word));
-    fields.insert("exit_code".into(), json!(exit_code));
-    fields.insert("signal".into(), json!(signal));
-    fields.insert("limit".into(), json!(limit));
-    fields.insert("usage".into(), usage(&outcome.usage));
-    fields.insert("lacks".into(), lacks(&outcome.lacks));
-    fields
-}
-
-fn usage(usage: &Usage) -> Value {
-    let milliseconds = |time: Duration| (time.as_secs_f64() * 1e6).round() / 1e3;
-    json!({
-        "time_ms": milliseconds(usage.time),
-        "user_ms": milliseconds(usage.user),
-        "system_ms": milliseconds(usage.system),
-        "memory_bytes": usage.memory_bytes,
-        "output_bytes": usage.output_bytes,
-    })
-}
-
-pub fn lacks(lacks: &[Lack]) -> Value {
-    let each = |lack: &Lack| json!({ "wall": wall_name(lack), "why": lack.why, "remedy": lack.remedy });
-    lacks.iter().map(each).collect()
-}
-
-fn wall_name(lack: &Lack) -> String {
-    crate::command::doctor::name_of(lack.wall)
-}
-
-pub fn limits(limits: &Limits) -> Value {
-    let seconds = |time: Option<Duration>| time.map(|time| time.as_secs_f64());
-    json!({
-        "time_s": seconds(limits.time),
-        "cpu_s": seconds(limits.cpu),
-        "memory_bytes": limits.memory_bytes,
-        "processes": limits.processes,
-        "open_files": limits.open_files,
-        "file_bytes": limits.file_bytes,
-        "disk_bytes": limits.disk_bytes,
-        "disk_files": limits.disk_files,
-        "output_bytes": limits.output_bytes,
-    })
+    Some(format!("telos: a call to {asked} was refused: {why}{more}"))
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! What a program prints, on its way: written at once, or kept for `--json`; digested in any case. Where nobody reads it
 //! any more, the program is stopped.
 
-use super::digest::Digest;
 use super::terminal::Tamed;
+use crate::digest::Digest;
 use sandbox::{Sink, Stop, Stream};
 use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

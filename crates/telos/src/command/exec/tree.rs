@@ -1,7 +1,7 @@
 //! A directory of the host that a program was let into, reached through one descriptor. Paths come from the sandbox and
 //! are hostile: the kernel resolves them below that directory, without links and without other file systems.
 
-use super::digest;
+use crate::digest;
 use anyhow::{Context, ensure};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, Stat, openat2, readlinkat, statat};
 use rustix::io::Errno;

@@ -1,8 +1,8 @@
 //! What a program sees and whom it may call, as it is written on the command line: directories, files, variables, hosts.
 
 use anyhow::{Context, bail, ensure};
-use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser, ValueParser};
+use clap::{Args, ValueHint};
 use sandbox::network::Destination;
 use sandbox::process::HOME;
 use sandbox::{Access, FileIn, Grant, Limits, Network};
@@ -36,6 +36,10 @@ pub struct ViewOptions {
     /// Let it call a host, through a proxy that refuses private addresses; *.example.org is all below it
     #[arg(long, value_name = "HOST:PORT", help_heading = "View")]
     net: Vec<Destination>,
+
+    /// Block, redirect or replay socket calls that go past the proxy, as this TOML file says: docs/exec.md
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "View")]
+    pub sockets: Option<PathBuf>,
 }
 
 /// `HOST[:INSIDE]`. A colon that has no `/` behind it belongs to the name.

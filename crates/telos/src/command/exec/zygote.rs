@@ -25,7 +25,13 @@ pub struct Zygote {
 
 /// All that can be started on this host; what cannot be read is told, and done without.
 pub fn kinds() -> Vec<ZygoteKind> {
-    let Ok(languages) = Languages::load() else { return Vec::new() };
+    let languages = match Languages::load() {
+        Ok(languages) => languages,
+        Err(error) => {
+            crate::report::say(&format!("warning: only the languages that telos brings along are used: {error:#}"));
+            Languages::built_in()
+        }
+    };
     let mut kinds = Vec::new();
     for (name, language) in languages.iter() {
         match kind(language) {
@@ -63,6 +69,15 @@ mod tests {
 
     fn order(words: &[&str]) -> Order {
         Order { program: words.iter().map(OsString::from).collect(), ..Order::default() }
+    }
+
+    /// They stand there as numbers, copied by hand.
+    #[test]
+    fn python_says_what_the_sandbox_understands() {
+        let (_, program) = BUILT_IN.iter().find(|(name, _)| *name == "python").unwrap();
+        let told = program.lines().find_map(|line| line.strip_prefix("SEALED, FAILED, STARTED, ENDED = "));
+        let numbers: Vec<u8> = told.unwrap().split(", ").map(|number| number.parse().unwrap()).collect();
+        assert_eq!(numbers, sandbox::warden::SAID_BY_ZYGOTES);
     }
 
     #[test]
