@@ -11,12 +11,13 @@ use object::change::Time;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use sandbox::outcome::{Limit, Outcome, Verdict};
-use sandbox::{Order, Running, SandboxError, Stdin, Stop, Streams};
+use sandbox::{Order, Running, SandboxError, Sink, Stdin, Stop, Streams};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// How much is carried at once.
@@ -67,7 +68,8 @@ impl Alone {
 
     /// All of the attendant's life, to its exit code. `dream` is all of the dreamer's.
     pub fn attend(self, record: Record, order: &Order, dream: impl FnOnce(Sealed) -> i32) -> i32 {
-        let sealed = self.seal(&record, order, dream);
+        let said = Said::default();
+        let sealed = self.seal(&record, order, &said, dream);
         // The dreamer is on its way meanwhile.
         let (recording, decoder) = match self.recorded(record) {
             Ok(recorded) => recorded,
@@ -76,7 +78,7 @@ impl Alone {
         match sealed {
             Ok((conversation, journal, running)) => {
                 let line = UnixStream::from(self.0.line);
-                Dreaming { line, conversation, journal, running, recording, decoder }.see_to_its_end()
+                Dreaming { line, conversation, journal, running, recording, decoder, said }.see_to_its_end()
             }
             // There is no dreamer: whoever asks for it is told why, by the one file there is to read.
             Err(error) => {
@@ -100,6 +102,7 @@ impl Alone {
         &self,
         record: &Record,
         order: &Order,
+        said: &Said,
         dream: impl FnOnce(Sealed) -> i32,
     ) -> Result<(UnixStream, File, Box<dyn Running>), DreamError> {
         let no_pipe =
@@ -121,7 +124,7 @@ impl Alone {
                 _ => NO_DESCRIPTORS,
             }
         };
-        let streams = Streams { stdin: Stdin::Empty, output: Box::new(|_, _| {}) };
+        let streams = Streams { stdin: Stdin::Empty, output: said.sink() };
         let running = sandbox::process::sealed(order, streams, &handed_on, body).map_err(DreamError::Seal)?;
         Ok((conversation, OwnedFd::from(journal).into(), running))
     }
@@ -138,11 +141,33 @@ struct Dreaming {
     running: Box<dyn Running>,
     recording: Recording,
     decoder: Decoder,
+    said: Said,
+}
+
+/// What a dreamer wrote to its streams, up to a bound.
+#[derive(Clone, Default)]
+struct Said(Arc<Mutex<Vec<u8>>>);
+
+const SAID_BYTES_MAX: usize = 64 << 10;
+
+impl Said {
+    fn sink(&self) -> Sink {
+        let said = self.0.clone();
+        Box::new(move |_, bytes| {
+            let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+            let room = SAID_BYTES_MAX.saturating_sub(said.len());
+            said.extend(&bytes[..bytes.len().min(room)]);
+        })
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
+    }
 }
 
 impl Dreaming {
     fn see_to_its_end(self) -> i32 {
-        let Dreaming { line, conversation, journal, running, recording, decoder } = self;
+        let Dreaming { line, conversation, journal, running, recording, decoder, said } = self;
         let (Ok(down_line), Ok(down_conversation)) = (line.try_clone(), conversation.try_clone()) else { return 1 };
         let (down_stop, up_stop) = (running.stop(), running.stop());
         // Not joined: it waits for the keeper, which may have nothing to say for ever.
@@ -155,7 +180,7 @@ impl Dreaming {
         let (Ok(_), Ok(up)) = (down, up) else { return 1 };
         let outcome = running.wait();
         let Ok(Up { recording, failure, line, .. }) = up.join() else { return 1 };
-        let recorded = recording.end(&ending(outcome, failure));
+        let recorded = recording.end(&End { output: said.text(), ..ending(outcome, failure) });
         // The keeper takes this for the end, and the file says all by then.
         let _ = line.shutdown(std::net::Shutdown::Both);
         i32::from(recorded.is_err())
@@ -275,7 +300,7 @@ pub fn ended(status: Status, reason: String) -> End {
 }
 
 fn end(status: Status, reason: String, usage: Usage) -> End {
-    End { status, reason, ended_ms: now_ms(), usage, is_kept: false }
+    End { status, reason, ended_ms: now_ms(), usage, is_kept: false, output: String::new() }
 }
 
 fn ending(outcome: Result<Outcome, SandboxError>, failure: Option<DreamError>) -> End {
@@ -294,6 +319,7 @@ fn ending(outcome: Result<Outcome, SandboxError>, failure: Option<DreamError>) -
         (None, Err(error)) => (Status::Failed, error.to_string()),
         (None, Ok(Verdict::Exited(0))) => (Status::Ended, String::new()),
         (None, Ok(Verdict::Exited(NO_DESCRIPTORS))) => (Status::Failed, "it had no descriptors to begin with".into()),
+        (None, Ok(Verdict::Exited(1))) => (Status::Failed, "its program failed".into()),
         (None, Ok(Verdict::Exited(code))) => (Status::Failed, format!("it ended with code {code}")),
         (None, Ok(Verdict::Signalled(signal))) => (Status::Killed, format!("signal {signal} ended it")),
         (None, Ok(Verdict::Limited(limit))) => (Status::Killed, format!("it had {}", excess(limit))),

@@ -38,7 +38,7 @@ fn header(actor: u64) -> Header {
 
 fn end(ended_ms: u64) -> End {
     let usage = Usage { time_ms: 12, cpu_ms: 7, memory_bytes: 1 << 20, fuel: 99 };
-    End { status: Status::Ended, reason: String::new(), ended_ms, usage, is_kept: false }
+    End { status: Status::Ended, reason: String::new(), ended_ms, usage, is_kept: false, output: String::new() }
 }
 
 fn file_change() -> FileChange {

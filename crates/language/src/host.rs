@@ -50,6 +50,7 @@ impl Host {
 const WITHHELD: &[(&str, &str, &[&str])] = &[
     ("Date", "clock", &["now", "clock", "secondsSinceNow", "isPast"]),
     ("Directory", "files", DIRECTORY),
+    ("Dream", "dreams", &["order", "pageOf", "keepOf", "discardOf"]),
     ("File", "files", FILE),
     ("File", "processes", &["popen"]),
     ("Random", "randomness", &["systemValue"]),
@@ -128,6 +129,7 @@ const FILE: &[&str] = &[
 /// What a program asks to know whether it was given something, and a primitive that is bound if it was.
 const AVAILABLE: &[(&str, &str)] = &[
     ("Directory.isAvailable", "Directory.items"),
+    ("Dream.isAvailable", "Dream.order"),
     ("File.isAvailable", "File.open"),
     ("Random.isAvailable", "Random.systemValue"),
     ("System.isAvailable", "System.platform"),

@@ -33,6 +33,7 @@ const FILES: &[(&str, &str)] = files![
     "Date.io",
     "File.io",
     "Directory.io",
+    "Dream.io",
 ];
 
 macro_rules! documents {
@@ -51,6 +52,7 @@ const DOCUMENTS: &[(&str, &str)] = documents![
     "Coroutine",
     "Date",
     "Directory",
+    "Dream",
     "Duration",
     "EvalFrame",
     "Exception",

@@ -15,6 +15,11 @@ Telos := Object clone do(
     // What went wrong on waking up, as text, the last one last; the last 100 at most.
     failures := list()
 
+    // Tries a block in a sealed fork of the image, and returns the Dream; nothing here is changed by it.
+    dream := method(mandate, aBlock,
+        Dream begin(mandate, getSlot("aBlock"))
+    )
+
     // Sent each time the image wakes up, as a transaction of its own. Put here what it is to do then.
     awake := method(
         wakings = wakings + 1

@@ -5,11 +5,14 @@ mod dreams;
 mod glance;
 mod names;
 
+pub use dreams::page_of;
+
 use crate::alarm::Alarm;
 use crate::answer::{failure_of, render};
 use crate::cambrian::{self, Conditions, Woken};
 use crate::chronicle;
 use crate::command::{Snapshot, described, help_text};
+use crate::host::dream::Desk;
 use crate::host::{Sink, StandardOutput};
 use crate::options::MachineOptions;
 use crate::report;
@@ -23,6 +26,7 @@ use language::{Limits, Value, Vm};
 use serde_json::json;
 use std::convert::Infallible;
 use std::io::Write;
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -52,6 +56,10 @@ pub struct Resident {
     /// all if it never will be.
     unsettled: Option<Ticket>,
     dreams: dreams::UnderWay,
+    /// Lines to those that the keeper does not know of yet.
+    births: Vec<(String, OwnedFd)>,
+    /// Where programs of the image ask for dreams.
+    desk: Desk,
     /// How many there have been.
     dreams_over: u64,
     /// It is itself one.
@@ -72,7 +80,7 @@ impl Resident {
         system::fault::name_on_fault(&directory.join(store::IMAGE));
         let output = StandardOutput::new(Sink::Captured);
         let conditions = Conditions { directory, machine: options, cache_bytes, output: &output, is_asleep };
-        let Woken { image, midwife, steps, failure, unsettled } = cambrian::wake(&conditions)?;
+        let Woken { mut image, midwife, steps, failure, unsettled } = cambrian::wake(&conditions)?;
         // Nobody asked for what `awake` prints; standard output begins with the line that says that it is up.
         let _ = std::io::stderr().write_all(output.take_captured().as_bytes());
         if let Some(failure) = &failure {
@@ -89,6 +97,8 @@ impl Resident {
         session.keep_stops();
         let watch = Arc::new(Glance::of(&image, waking_facts(&steps, failure.as_deref(), is_asleep)));
         let limits = options.limits();
+        let desk = Desk::of(image.store());
+        desk.hand_to(image.vm_mut());
         let resident = Resident {
             image,
             session,
@@ -99,6 +109,8 @@ impl Resident {
             turn_alarm: None,
             unsettled,
             dreams: dreams::UnderWay::default(),
+            births: Vec::new(),
+            desk,
             dreams_over: 0,
             is_dream: false,
         };
@@ -128,6 +140,11 @@ impl Resident {
                 Ok(value)
             })
         });
+        match ended {
+            Ok(Ok(_)) => self.dream_as_asked(),
+            // It asked for nothing that counts.
+            _ => drop(self.desk.take()),
+        }
         // No program that could report them ends here: whoever looks after the keeper reads them.
         if matches!(ended, Ok(Ok(_))) {
             let title = |failure| format!("in a coroutine that nobody waits for: {}", render(failure, ("", ""), false));
@@ -146,6 +163,7 @@ impl Resident {
             let interrupt = self.image.vm().interrupt();
             self.session.output.stops(interrupt.clone());
             self.watch.set_interrupt(interrupt);
+            self.desk.hand_to(self.image.vm_mut());
         }
         let kind = match error {
             ImageError::Interrupted => FailureKind::Interrupted,
@@ -397,6 +415,10 @@ impl Living for Resident {
             }
         }
         if self.watch.stalled().is_some() { None } else { self.next_turn() }
+    }
+
+    fn born(&mut self) -> Vec<(String, OwnedFd)> {
+        std::mem::take(&mut self.births)
     }
 
     fn over(&mut self, dream: &str) {

@@ -193,3 +193,28 @@ fn a_kept_dream_goes_on_where_it_was_whatever_live_did_since() {
     assert_eq!(page["status"], "ended");
     assert_eq!(up.send("Account balance").output, "99\n");
 }
+
+/// From inside: the dream begins with the commit, and live can look at it later.
+#[test]
+fn the_image_itself_begins_dreams_and_reads_what_came_of_them() {
+    let up = Up::start(&[]);
+    up.send(ACCOUNT);
+    let asked = "Lobby mine := Telos dream(\"raise it\", block(Account balance = 77; \"so\" println; Account tax)); mine status";
+    assert_eq!(up.send(asked).output, "waiting\n");
+    wait_for("it is over", || up.send("mine isOver").output == "true\n");
+    assert_eq!(
+        up.send("list(mine status, mine log, mine journal size, mine journal first at(\"value\"))").output,
+        "list(\"ended\", \"so\\n\", 1, 77)\n"
+    );
+    assert_eq!(up.send("Account balance").output, "10\n");
+    assert!(up.send("mine diff").output.contains("+ balance := 77"));
+    // One that was asked for in vain never begins.
+    up.send("Telos dream(\"never\", block(1)); Exception raise(\"no\")");
+    up.send("Lobby bad := Telos dream(\"fails\", block(1 foo))");
+    wait_for("it is over", || up.send("bad isOver").output == "true\n");
+    let told = up.send("bad status .. \" \" .. bad log").output;
+    assert!(told.starts_with("failed ") && told.contains("foo"), "{told}");
+    assert_eq!(telos_dream(&up, "list", &[]).output.lines().count(), 2);
+    up.send("mine discard; bad discard");
+    assert_eq!(telos_dream(&up, "list", &[]).output, "");
+}

@@ -229,7 +229,8 @@ impl Dreams {
                     let reason = "telos ended while it ran".into();
                     let is_kept = dream.header.is_kept;
                     let usage = Default::default();
-                    recording.end(&End { status: Status::Killed, reason, ended_ms: now_ms, usage, is_kept })?;
+                    let output = String::new();
+                    recording.end(&End { status: Status::Killed, reason, ended_ms: now_ms, usage, is_kept, output })?;
                     lost.push(id);
                 }
                 // Whoever reads it is told; the others are not kept from getting their end.

@@ -63,6 +63,9 @@ pub struct End {
     pub usage: Usage,
     #[serde(default)]
     pub is_kept: bool,
+    /// What it wrote to its standard output and error, or the beginning of that.
+    #[serde(default)]
+    pub output: String,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -20,6 +20,11 @@ pub trait Living {
     /// Called after each request and when it is due, so it is quick when there is nothing to do.
     fn turn(&mut self) -> Option<Duration>;
 
+    /// Dreams that were begun since this was last asked: what they are called, and the line to each, which is for the keeper.
+    fn born(&mut self) -> Vec<(String, OwnedFd)> {
+        Vec::new()
+    }
+
     /// A dream that was begun here is over.
     fn over(&mut self, dream: &str) {
         let _ = dream;
@@ -43,8 +48,6 @@ pub enum Begun {
     /// Long work beside the machine, such as a backup: runs on a thread of its own, and other requests go on meanwhile.
     /// Beyond a few at once it is refused; at a stop it is waited for, and left alone if it takes too long.
     Apart(Box<dyn FnOnce() -> Answer + Send>),
-    /// A dream was begun: the keeper gets the line to it before the answer.
-    Born { answer: Answer, wait: Option<Wait>, dream: String, line: OwnedFd },
     /// The process ends, and answers first if there is something to say: else the end itself is the answer.
     Last(Option<Answer>),
 }

@@ -104,6 +104,7 @@ fn run<L: Living>(living: &mut L, desk: &Desk, answers: &Answers, apart: &Apart)
         match desk.next(next_turn) {
             Work::Request(token, request) => match living.begin(&request) {
                 Begun::Done { mut answer, wait } => {
+                    tell_births(living, answers);
                     if let Some(reason) = desk.finish() {
                         desk::explain(&mut answer, reason);
                     }
@@ -112,11 +113,6 @@ fn run<L: Living>(living: &mut L, desk: &Desk, answers: &Answers, apart: &Apart)
                 Begun::Apart(job) => {
                     desk.finish();
                     apart.start(token, job, answers.sender());
-                }
-                Begun::Born { answer, wait, dream, line } => {
-                    desk.finish();
-                    answers.sender().send_with(Kind::Born, token, &DreamName { dream }, &line);
-                    answers.push(token, answer, wait);
                 }
                 Begun::Last(answer) => {
                     desk.finish();
@@ -131,6 +127,14 @@ fn run<L: Living>(living: &mut L, desk: &Desk, answers: &Answers, apart: &Apart)
         }
         // Also after each request: it may have left something for the scheduler, and a busy socket must not starve it.
         next_turn = desk.turn(|| living.turn());
+        tell_births(living, answers);
+    }
+}
+
+/// Before the answer that names them.
+fn tell_births<L: Living>(living: &mut L, answers: &Answers) {
+    for (dream, line) in living.born() {
+        answers.sender().send_with(Kind::Born, 0, &DreamName { dream }, &line);
     }
 }
 

@@ -20,6 +20,8 @@ pub struct DreamOrder {
     pub journal_bytes: Option<u64>,
     /// Directories of the host that it sees.
     pub grants: Vec<DreamGrant>,
+    /// Evaluates this and ends, without being spoken to.
+    pub source: Option<String>,
     /// Goes on with this one, which was kept.
     pub again: Option<String>,
     /// Its journal is kept after its end, until somebody discards it.

@@ -47,7 +47,7 @@ pub enum Kind {
     Change = 13,
     /// How it ended, after all else.
     Ended = 14,
-    /// Image process to keeper: a dream was begun by the request with this id; the line to it comes with the frame.
+    /// Image process to keeper: a dream was begun; the line to it comes with the frame.
     Born = 15,
     /// Keeper to image process: a dream is over, and what was kept for it is needed no more.
     Over = 16,

@@ -3,6 +3,7 @@
 
 mod clock;
 mod directory;
+pub mod dream;
 mod file;
 mod open;
 mod output;
@@ -44,6 +45,8 @@ pub enum Capability {
     Randomness,
     /// what computer this is, and where this program lies on it
     System,
+    /// sealed forks of the image, if it is up
+    Dreams,
 }
 
 /// Which capabilities a machine gets.
@@ -55,11 +58,20 @@ pub struct Capabilities {
     pub processes: bool,
     pub randomness: bool,
     pub system: bool,
+    pub dreams: bool,
 }
 
 impl Capabilities {
     pub const fn all() -> Capabilities {
-        Capabilities { files: true, clock: true, environment: true, processes: true, randomness: true, system: true }
+        Capabilities {
+            files: true,
+            clock: true,
+            environment: true,
+            processes: true,
+            randomness: true,
+            system: true,
+            dreams: true,
+        }
     }
 
     pub const fn none() -> Capabilities {
@@ -70,6 +82,7 @@ impl Capabilities {
             processes: false,
             randomness: false,
             system: false,
+            dreams: false,
         }
     }
 
@@ -81,6 +94,7 @@ impl Capabilities {
             Capability::Processes => self.processes = false,
             Capability::Randomness => self.randomness = false,
             Capability::System => self.system = false,
+            Capability::Dreams => self.dreams = false,
         }
         self
     }
@@ -89,7 +103,8 @@ impl Capabilities {
     /// asked. Nothing is written into the machine's heap.
     pub fn install(self, vm: &mut Vm) {
         bind_table(vm, "System", system::PROGRAM_TABLE);
-        let granted: [(bool, &str, &[Row]); 6] = [
+        let granted: [(bool, &str, &[Row]); 7] = [
+            (self.dreams, "Dream", dream::TABLE),
             (self.system, "System", system::TABLE),
             (self.clock, "Date", clock::DATE_TABLE),
             (self.clock, "System", clock::SYSTEM_TABLE),
@@ -127,6 +142,8 @@ pub struct Shared {
     pub launch_file: Option<(String, String)>,
     /// Files that must be flushed when the program ends.
     open: Vec<Weak<RefCell<Stream>>>,
+    /// Where dreams are asked for, in an image that is up.
+    pub dreams: Option<dream::Desk>,
 }
 
 impl Shared {
@@ -138,6 +155,7 @@ impl Shared {
             arguments: Vec::new(),
             launch_file: None,
             open: Vec::new(),
+            dreams: None,
         }
     }
 

@@ -3,7 +3,9 @@
 use super::Resident;
 use super::glance::{Glance, waking_facts};
 use super::names::LiveNames;
+use crate::host::dream::Asked;
 use crate::report;
+use dream::show::Names;
 use dream::{Alone, Bounds, DreamId, Dreams, End, Forked, Header, KeptDream, Limits, Record, Retention, Sealed};
 use keeper::protocol::{Answer, Command, DreamBegun, DreamOrder, Failure, FailureKind, Outcome, Request, Shown};
 use keeper::{Begun, Living, Watch};
@@ -47,21 +49,30 @@ pub struct UnderWay(BTreeMap<String, Attended>);
 impl Resident {
     /// Begins a dream: copies this process, and lets the keeper have the line to the copy.
     pub(super) fn dream(&mut self, order: &DreamOrder, request: &Request) -> Begun {
-        match self.fork(order) {
-            Ok((point, line)) => {
-                let name = name_of(&point);
-                let begun = DreamBegun { dream: name.clone(), commit: point.commit };
+        match self.fork(order, None) {
+            Ok(point) => {
+                let begun = DreamBegun { dream: name_of(&point), commit: point.commit };
                 let text = serde_json::to_string(&begun).unwrap_or_default();
                 let answer = Answer::new(Outcome::Value(Shown { text, kind: "Map".into() }));
                 // A dream of something that is not durable must not be known before it is.
                 let wait = self.wait(None, request.durability);
-                Begun::Born { answer, wait, dream: name, line }
+                Begun::Done { answer, wait }
             }
             Err(failure) => Begun::Done { answer: Answer::new(Outcome::Failure(failure)), wait: None },
         }
     }
 
-    fn fork(&mut self, order: &DreamOrder) -> Result<(ForkPoint, OwnedFd), Failure> {
+    /// Begins what programs of this image have asked for, now that it is committed that they did.
+    pub(super) fn dream_as_asked(&mut self) {
+        for Asked { actor, mandate, source } in self.desk.take() {
+            let order = DreamOrder { mandate, agent: "Telos".into(), source: Some(source), ..DreamOrder::default() };
+            if let Err(failure) = self.fork(&order, Some(actor)) {
+                report::say(&format!("warning: dream {} did not begin: {}", DreamId(actor), failure.message));
+            }
+        }
+    }
+
+    fn fork(&mut self, order: &DreamOrder, minted: Option<ActorId>) -> Result<ForkPoint, Failure> {
         let refused = |message: String| Failure::new(FailureKind::Refused, message);
         if self.is_dream {
             return Err(refused("a dream inside of a dream is not there yet".into()));
@@ -72,15 +83,18 @@ impl Resident {
         let (line, theirs) =
             UnixStream::pair().map_err(|error| refused(format!("cannot make a line to it: {error}")))?;
         sandbox::process::get_ready();
-        let actor = match &order.again {
-            Some(name) => self.kept_actor(name).map_err(refused)?,
-            None => self.image.store().mint_actor().map_err(|error| refused(error.to_string()))?,
+        let actor = match (&order.again, minted) {
+            (Some(name), _) => self.kept_actor(name).map_err(refused)?,
+            (None, Some(actor)) => actor,
+            (None, None) => self.image.store().mint_actor().map_err(|error| refused(error.to_string()))?,
         };
         let (branched, point) = self.image.fork(actor).map_err(|error| refused(error.to_string()))?;
         match branched {
             Branched::Live { child, pin } => {
-                self.dreams.0.insert(name_of(&point), Attended { attendant: child, _pin: pin });
-                Ok((point, line.into()))
+                let name = name_of(&point);
+                self.dreams.0.insert(name.clone(), Attended { attendant: child, _pin: pin });
+                self.births.push((name, line.into()));
+                Ok(point)
             }
             Branched::Copy => {
                 // This copy must drop nothing of what it has a copy of, and leaves by the shortest way.
@@ -113,7 +127,7 @@ impl Resident {
                 Err(_) => return 1,
             },
         };
-        alone.attend(record, &order_of(order), |sealed| self.dream_on(sealed))
+        alone.attend(record, &order_of(order), |sealed| self.dream_on(sealed, order.source.as_deref()))
     }
 
     /// Becomes what a kept dream was.
@@ -139,10 +153,13 @@ impl Resident {
     }
 
     /// In the sealed copy of that: all of the dreamer's life.
-    fn dream_on(&mut self, sealed: Sealed) -> i32 {
+    fn dream_on(&mut self, sealed: Sealed, source: Option<&str>) -> i32 {
         self.become_dreamer();
         let Sealed { conversation, journal } = sealed;
-        let dreaming = Dreaming { resident: self, journal };
+        let mut dreaming = Dreaming { resident: self, journal };
+        if let Some(source) = source {
+            return dreaming.do_alone(source);
+        }
         match keeper::dream(conversation, dreaming, |code| system::clone::leave(code)) {
             Ok(()) => 0,
             Err(_) => 1,
@@ -153,6 +170,8 @@ impl Resident {
     fn become_dreamer(&mut self) {
         self.is_dream = true;
         std::mem::forget(std::mem::take(&mut self.dreams));
+        std::mem::forget(std::mem::take(&mut self.births));
+        self.desk.close();
         // Its thread is not here, and whoever dropped it would wait for that.
         std::mem::forget(self.turn_alarm.take());
         self.unsettled = None;
@@ -228,7 +247,26 @@ struct Dreaming<'r> {
     journal: dream::Journaling,
 }
 
+/// The exit code of a dreamer whose program failed.
+const FAILED: i32 = 1;
+
 impl Dreaming<'_> {
+    /// Evaluates what it was begun for, and says what came of it on its standard output.
+    fn do_alone(&mut self, source: &str) -> i32 {
+        let begun = self.begin(&Request { label: "dream".into(), ..Request::evaluate(source) });
+        let answer = match begun {
+            Begun::Done { answer, .. } | Begun::Last(Some(answer)) => answer,
+            Begun::Apart(_) | Begun::Last(None) => return FAILED,
+        };
+        let (said, code) = match &answer.outcome {
+            Outcome::Value(_) => (answer.output, 0),
+            Outcome::Failure(failure) => (format!("{}{}\n", answer.output, failure.message), FAILED),
+        };
+        // Not through the library's standard output, whose lock another thread may have held when this copy was made.
+        let _ = rustix::io::write(rustix::stdio::stdout(), said.as_bytes());
+        code
+    }
+
     fn tell_journal(&mut self) -> Result<(), Failure> {
         for payload in self.resident.image.store().take_journal() {
             self.journal.tell(&payload).map_err(|error| Failure::new(FailureKind::Storage, error.to_string()))?;
@@ -305,23 +343,29 @@ impl Resident {
 
     pub(super) fn show_dream(&self, name: &str) -> Result<String, String> {
         let id = name.parse().map_err(|error: dream::DreamError| error.to_string())?;
-        let KeptDream { header, journal, end, .. } = self.kept()?.read(id).map_err(|error| error.to_string())?;
-        let mut page = summary(&header, end.as_ref());
-        let names = LiveNames::of(&self.image);
-        let mut changes = Vec::new();
-        dream::show::to_json(&journal, &names, &mut |change| {
-            changes.push(change);
-            if changes.len() < CHANGES_MAX { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        });
-        page["changes"] = json!(changes);
-        page["text"] = json!(dream::show::diff(&journal, &names).to_string());
-        Ok(page.to_string())
+        let kept = self.kept()?.read(id).map_err(|error| error.to_string())?;
+        Ok(page_of(&kept, &LiveNames::of(&self.image)).to_string())
     }
 
     pub(super) fn discard_dream(&self, name: &str) -> Result<String, String> {
         let id = name.parse().map_err(|error: dream::DreamError| error.to_string())?;
         self.kept()?.remove(id).map(|()| "true".to_string()).map_err(|error| error.to_string())
     }
+}
+
+/// All that there is to tell of a dream.
+pub fn page_of(kept: &KeptDream, names: &dyn Names) -> Value {
+    let KeptDream { header, journal, end, .. } = kept;
+    let mut page = summary(header, end.as_ref());
+    page["output"] = json!(end.as_ref().map_or("", |end| end.output.as_str()));
+    let mut changes = Vec::new();
+    dream::show::to_json(journal, names, &mut |change| {
+        changes.push(change);
+        if changes.len() < CHANGES_MAX { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    page["changes"] = json!(changes);
+    page["text"] = json!(dream::show::diff(journal, names).to_string());
+    page
 }
 
 fn summary(header: &Header, end: Option<&End>) -> Value {

@@ -102,8 +102,8 @@ impl Line for Opened {
                 answer
             }
             Begun::Apart(job) => job(),
-            // There is no keeper that would talk to it.
-            Begun::Born { .. } | Begun::Last(_) => Answer::failed(FailureKind::Refused, "no dream begins here"),
+            // Only a dream says that.
+            Begun::Last(_) => Answer::failed(FailureKind::Refused, "no dream begins here"),
         };
         let is_late = alarm.is_some_and(|alarm| alarm.stop());
         if let (true, Outcome::Failure(Failure { kind: kind @ FailureKind::Interrupted, message, .. })) =

@@ -1,0 +1,49 @@
+// Dream: a sealed fork of the image, in which code is tried. It begins when the transaction that
+// asked for it is committed, sees the image as it is then, and changes its own copy only.
+
+//metadoc Dream description A sealed fork of the image: what was tried in it, what that changed, and how it ended.
+Dream do(
+    //doc Dream id Returns the name by which `telos dream show` knows it.
+    id ::= nil
+
+    //doc Dream mandate Returns what it is for, in words.
+    mandate ::= ""
+
+    //doc Dream begin(mandate, block) Asks for a dream in which the block is called, without its locals, and returns it. Begins when this transaction is committed.
+    begin := method(mandate, aBlock,
+        source := "(" .. getSlot("aBlock") code .. ") call"
+        Dream clone setMandate(mandate) setId(Dream order(mandate, source))
+    )
+
+    //doc Dream page Returns all that is known of it, as a Map, or nil if it has not begun.
+    page := method(
+        text := Dream pageOf(id)
+        if(text isNil, nil, text parseJson)
+    )
+
+    ask := method(name, default,
+        found := page
+        if(found isNil, default, found at(name))
+    )
+
+    //doc Dream status Returns "waiting", "running", "ended", "failed" or "killed".
+    status := method(ask("status", "waiting"))
+
+    //doc Dream isOver Returns true if nothing more will happen in it.
+    isOver := method(list("waiting", "running") contains(status) not)
+
+    //doc Dream journal Returns what it changed, as a list of Maps, one for each change.
+    journal := method(ask("changes", list()))
+
+    //doc Dream diff Returns what it changed as text that a person can read.
+    diff := method(ask("text", ""))
+
+    //doc Dream log Returns what the program wrote in it, and why it failed, if it did.
+    log := method(ask("output", ""))
+
+    //doc Dream keep Keeps what is known of it until it is discarded. Returns self.
+    keep := method(Dream keepOf(id); self)
+
+    //doc Dream discard Removes what is known of it. Returns self.
+    discard := method(Dream discardOf(id); self)
+)
