@@ -1,7 +1,7 @@
 //! Dreams: what a sealed fork of the image did, from the bytes that came out of it to something that a person can read.
 //!
 //! - `journal`: a dream's changes as a stream of bytes, and the way back, which trusts none of it
-//! - `attendant`: the process beside a dreamer
+//! - `attendant`: the process beside a dreamer; `world`: dreams that need none
 //! - `kept`: dreams as files that outlive every process
 //! - [`show`]: what a dream did, for a person and for programs
 //!
@@ -40,6 +40,7 @@ mod error;
 mod journal;
 mod kept;
 pub mod show;
+mod world;
 
 pub use attendant::{Alone, Forked, Record, Sealed, ended};
 pub use error::DreamError;
@@ -50,3 +51,4 @@ pub use kept::{
     DreamId, Dreams, End, FileChange, FileKind, Header, KeptDream, Limits, Listed, Original, PathText, Recording,
     Retention, Status, Summary, Usage, Written,
 };
+pub use world::write_down;

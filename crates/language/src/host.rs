@@ -188,6 +188,11 @@ pub(crate) fn install(vm: &mut Vm) {
 }
 
 impl Vm {
+    /// Takes back all that the embedder bound to primitives of the host: they refuse again, until it is bound anew.
+    pub fn withhold_host(&mut self) {
+        register(self);
+    }
+
     /// What the embedder's primitives share, if it is a `T`.
     pub fn extra<T: 'static>(&mut self) -> Option<&mut T> {
         self.host.extra.as_mut().and_then(|extra| extra.downcast_mut())

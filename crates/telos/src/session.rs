@@ -1,7 +1,7 @@
 //! One machine and all that surrounds it: its output, its sources, its time. Owns how a program is run and how its end
 //! becomes an exit code.
 
-use crate::host::{LocalZone, Shared, Sink, StandardOutput, end_all_commands, now};
+use crate::host::{Capabilities, LocalZone, Shared, Sink, StandardOutput, end_all_commands, now};
 use crate::options::MachineOptions;
 use language::{Error, Exception, Halt, Host, Interrupt, Value, Vm};
 use object::sequence::Encoding;
@@ -102,6 +102,11 @@ impl Session {
     pub fn refill(&mut self) {
         self.vm.set_limits(self.options.limits());
         self.deadline = self.options.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+    }
+
+    /// What of the host its machine was given.
+    pub fn capabilities(&self) -> Capabilities {
+        self.options.capabilities()
     }
 
     /// When the time is up, if there is a limit.

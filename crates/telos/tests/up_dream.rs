@@ -218,3 +218,23 @@ fn the_image_itself_begins_dreams_and_reads_what_came_of_them() {
     up.send("mine discard; bad discard");
     assert_eq!(telos_dream(&up, "list", &[]).output, "");
 }
+
+#[test]
+fn a_world_dream_is_the_same_from_its_journal_on_and_is_given_nothing_of_the_host() {
+    let up = Up::start(&[]);
+    up.send(ACCOUNT);
+    let ran = telos_dream(
+        &up,
+        "run",
+        &["--rung", "world", "-e", "Account balance = 5; Account tax = method(1); Account tax"],
+    );
+    assert_eq!(ran.code, Some(0), "{}", ran.errors);
+    for line in ["1", "- balance := 10", "+ balance := 5", "+ tax := method(1)"] {
+        assert!(ran.output.lines().any(|each| each.trim() == line), "{line} in {}", ran.output);
+    }
+    assert_eq!(up.send("Account balance").output, "10\n");
+    let refused = telos_dream(&up, "run", &["--rung", "world", "-e", "System system(\"id\")"]);
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.output.contains("given no processes"), "{}", refused.output);
+    assert_eq!(up.send("System system(\"true\")").output, "0\n", "live has it again");
+}

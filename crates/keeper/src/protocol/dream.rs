@@ -20,12 +20,26 @@ pub struct DreamOrder {
     pub journal_bytes: Option<u64>,
     /// Directories of the host that it sees.
     pub grants: Vec<DreamGrant>,
+    /// What keeps it in.
+    pub rung: Rung,
     /// Evaluates this and ends, without being spoken to.
     pub source: Option<String>,
     /// Goes on with this one, which was kept.
     pub again: Option<String>,
     /// Its journal is kept after its end, until somebody discards it.
     pub is_kept: bool,
+}
+
+/// A step of the ladder of isolation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rung {
+    /// In the image process itself, by the language alone: nothing that it writes is ever seen, and it is given nothing of the
+    /// host. For a `source`, and done when it is answered.
+    World,
+    /// A process of its own, behind all walls.
+    #[default]
+    Process,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

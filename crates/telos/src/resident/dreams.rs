@@ -1,13 +1,17 @@
 //! Dreams of a resident: how one is begun, what live keeps for it meanwhile, and what its copy does.
 
-use super::Resident;
 use super::glance::{Glance, waking_facts};
 use super::names::LiveNames;
+use super::{Resident, lend, shown};
+use crate::answer::failure_of;
 use crate::host::dream::Asked;
 use crate::report;
 use dream::show::Names;
 use dream::{Alone, Bounds, DreamId, Dreams, End, Forked, Header, KeptDream, Limits, Record, Retention, Sealed};
-use keeper::protocol::{Answer, Command, DreamBegun, DreamOrder, Failure, FailureKind, Outcome, Request, Shown};
+use image::Imagined;
+use keeper::protocol::{
+    Answer, Command, DreamBegun, DreamOrder, Failure, FailureKind, Form, Outcome, Request, Rung, Shown,
+};
 use keeper::{Begun, Living, Watch};
 use merge::Policy;
 use object::change::ActorId;
@@ -49,7 +53,11 @@ pub struct UnderWay(BTreeMap<String, Attended>);
 impl Resident {
     /// Begins a dream: copies this process, and lets the keeper have the line to the copy.
     pub(super) fn dream(&mut self, order: &DreamOrder, request: &Request) -> Begun {
-        match self.fork(order, None) {
+        let begun = match order.rung {
+            Rung::Process => self.fork(order, None),
+            Rung::World => self.dream_in_world(order, request),
+        };
+        match begun {
             Ok(point) => {
                 let begun = DreamBegun { dream: name_of(&point), commit: point.commit };
                 let text = serde_json::to_string(&begun).unwrap_or_default();
@@ -60,6 +68,45 @@ impl Resident {
             }
             Err(failure) => Begun::Done { answer: Answer::new(Outcome::Failure(failure)), wait: None },
         }
+    }
+
+    /// Lets a program run on the live machine, writes down what it would have changed, and takes all of it back. It is given nothing
+    /// of the host meanwhile.
+    fn dream_in_world(&mut self, order: &DreamOrder, request: &Request) -> Result<ForkPoint, Failure> {
+        let refused = |message: String| Failure::new(FailureKind::Refused, message);
+        let Some(source) = &order.source else {
+            return Err(refused("a world dream is for a source, which is evaluated at once".into()));
+        };
+        let store = self.image.store().clone();
+        let actor = store.mint_actor().map_err(|error| refused(error.to_string()))?;
+        let point = ForkPoint { commit: store.last_commit(), time: store.time(), actor };
+        let header = header_of(order, &point, store.id());
+        let (session, label) = (&mut self.session, request.label.as_str());
+        let capabilities = session.capabilities();
+        self.image.vm_mut().withhold_host();
+        let imagined = self.image.imagine(actor, |vm| {
+            lend(session, vm, |session| {
+                let value = session.evaluate(source, label).map_err(|failure| failure_of(session, &failure))?;
+                shown(session, value, Form::Text).map_err(|failure| failure_of(session, &failure))
+            })
+        });
+        capabilities.install(self.image.vm_mut());
+        let imagined = imagined.map_err(|error| self.fail(error))?;
+        let said = self.session.output.take_captured();
+        let (changes, end) = match imagined {
+            Ok(Imagined { value, changes }) => {
+                let output = format!("{said}{}\n", value.text);
+                (changes, End { output, ..dream::ended(dream::Status::Ended, String::new()) })
+            }
+            Err(failure) => {
+                let output = format!("{said}{}\n", failure.message);
+                (Vec::new(), End { output, ..dream::ended(dream::Status::Failed, "its program failed".into()) })
+            }
+        };
+        let written = self
+            .kept()
+            .and_then(|dreams| dream::write_down(&dreams, &header, changes, &end).map_err(|error| error.to_string()));
+        written.map(|()| point).map_err(refused)
     }
 
     /// Begins what programs of this image have asked for, now that it is committed that they did.

@@ -8,7 +8,7 @@ use crate::source;
 use anyhow::{Context, bail};
 use clap::Args;
 use keeper::Client;
-use keeper::protocol::{Command, DreamBegun, DreamGrant, DreamOrder, Form, Outcome, Request};
+use keeper::protocol::{Command, DreamBegun, DreamGrant, DreamOrder, Form, Outcome, Request, Rung};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -124,6 +124,15 @@ impl Resume {
     }
 }
 
+/// A step of the ladder of isolation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum RungName {
+    /// the language alone, in the image process: quickest, and for Io code that needs nothing of the host
+    World,
+    /// a sealed process
+    Process,
+}
+
 const RUN_EXAMPLES: &str = "\
 Examples:
   telos dream run --image garden mend.io
@@ -145,6 +154,10 @@ pub struct Run {
 
     #[command(flatten)]
     limits: RequestOptions,
+
+    /// What keeps it in
+    #[arg(long, value_name = "RUNG", default_value = "process")]
+    rung: RungName,
 
     /// Print a JSON object with the dream's name, what the script came to, and its changes
     #[arg(long)]
@@ -169,6 +182,9 @@ impl Run {
         let mut client = connect(&self.directory)?;
         // Whoever goes away stops what they asked for; the dream ends when its time is up.
         let _ = ctrlc::set_handler(|| std::process::exit(exit_code::INTERRUPTED.into()));
+        if self.rung == RungName::World {
+            return self.run_in_world(&mut client, &label, text, color);
+        }
         let begun = begin(&mut client, self.order.order(label.clone())?)?;
         let form = if self.json { Form::Json } else { Form::Text };
         let request = Request { dream: Some(begun.dream.clone()), ..self.limits.request(&text, &label, form) };
@@ -186,5 +202,24 @@ impl Run {
         send::print(&answer, (&label, &text), color)?;
         tell::print_page(&page, color)?;
         Ok(code)
+    }
+
+    fn run_in_world(&self, client: &mut Client, label: &str, source: String, color: Color) -> anyhow::Result<ExitCode> {
+        let order = DreamOrder { rung: Rung::World, source: Some(source), ..self.order.order(label.to_string())? };
+        let command = Command::Dream(Box::new(order));
+        let request = Request { command, ..self.limits.request("", label, Form::Text) };
+        let begun: DreamBegun = match client.send(&request)?.outcome {
+            Outcome::Value(shown) => serde_json::from_str(&shown.text)?,
+            Outcome::Failure(failure) => bail!(failure.message),
+        };
+        let page = tell::page(client, &begun.dream)?;
+        if self.json {
+            print(&format!("{}\n", json!({ "dream": begun.dream, "journal": page })))?;
+        } else {
+            print(page["output"].as_str().unwrap_or_default())?;
+            tell::print_page(&page, color)?;
+        }
+        let has_failed = page["status"] == "failed";
+        Ok(if has_failed { ExitCode::from(exit_code::EXCEPTION) } else { ExitCode::SUCCESS })
     }
 }
