@@ -238,3 +238,71 @@ fn a_world_dream_is_the_same_from_its_journal_on_and_is_given_nothing_of_the_hos
     assert!(refused.output.contains("given no processes"), "{}", refused.output);
     assert_eq!(up.send("System system(\"true\")").output, "0\n", "live has it again");
 }
+
+/// A copy of a process has what all threads of it held at that moment, and what they knew.
+#[test]
+fn dreams_of_a_busy_image_all_begin_and_no_two_are_alike() {
+    let up = Up::start(&[]);
+    up.send(ACCOUNT);
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    let said = std::thread::scope(|scope| {
+        for writer in 0..3 {
+            let (up, is_over) = (&up, &is_over);
+            scope.spawn(move || {
+                let mut client = up.client();
+                while !is_over.load(std::sync::atomic::Ordering::SeqCst) {
+                    let source = format!("Account w{writer} := Random value asString repeated(100); nil");
+                    assert!(client.send(&Request::evaluate(source)).is_ok());
+                }
+            });
+        }
+        let mut client = up.client();
+        let mut said = std::collections::BTreeSet::new();
+        for _ in 0..40 {
+            let dream = begun(&mut client, DreamOrder::default()).dream;
+            said.insert(asked(&mut client, &within(&dream, "Account x := Random value; Account x")).unwrap());
+            let _ = client.send(&Request { dream: Some(dream), ..Request::new(Command::Wake) }).unwrap();
+        }
+        is_over.store(true, std::sync::atomic::Ordering::SeqCst);
+        said
+    });
+    assert_eq!(said.len(), 40, "each had randomness of its own");
+}
+
+/// What the keeper knows, and what other clients have said to it, is in no dream's memory.
+#[test]
+fn a_secret_of_the_keeper_is_nowhere_in_a_dreamer() {
+    // Only root may look into the memory of a process that is opaque.
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let secret = format!("hunter-{}", std::process::id());
+    let up = Up::start_with_environment(&[("TELOS_API_KEY", &secret)]);
+    let mut client = up.client();
+    let dream = begun(&mut client, DreamOrder::default()).dream;
+    assert_eq!(asked(&mut client, &within(&dream, "1 + 1")), Ok("2".into()));
+    let dreamer = below(up.image_pid)[1];
+    let marker = format!("marker {}", std::process::id());
+    assert!(asked(&mut client, &within(&dream, &format!("Lobby kept := \"{marker}\" asMutable; nil"))).is_ok());
+    let memory = memory_of(dreamer);
+    let holds = |text: &str| memory.iter().any(|piece| piece.windows(text.len()).any(|each| each == text.as_bytes()));
+    assert!(holds(&marker), "this finds what is there");
+    assert!(!holds(&secret));
+}
+
+/// All that a process may read of its memory.
+fn memory_of(pid: u32) -> Vec<Vec<u8>> {
+    use std::os::unix::fs::FileExt;
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap();
+    let memory = std::fs::File::open(format!("/proc/{pid}/mem")).unwrap();
+    let mut pieces = Vec::new();
+    for line in maps.lines().filter(|line| line.contains(" rw")) {
+        let (start, end) = line.split_once(' ').and_then(|(range, _)| range.split_once('-')).unwrap();
+        let (start, end) = (u64::from_str_radix(start, 16).unwrap(), u64::from_str_radix(end, 16).unwrap());
+        let mut piece = vec![0; (end - start) as usize];
+        if memory.read_exact_at(&mut piece, start).is_ok() {
+            pieces.push(piece);
+        }
+    }
+    pieces
+}

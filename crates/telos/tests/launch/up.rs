@@ -28,6 +28,17 @@ impl Up {
         up
     }
 
+    /// With variables that the keeper has.
+    pub fn start_with_environment(variables: &[(&str, &str)]) -> Up {
+        let temporary = tempfile::tempdir().expect("there is a place for temporary files");
+        let directory = temporary.path().join("image");
+        let mut started = command(Path::new("/"), &up_arguments(&directory, &[]));
+        started.envs(variables.iter().copied());
+        let mut up = Up::launch(&directory, started);
+        up._temporary = Some(temporary);
+        up
+    }
+
     pub fn start_in(directory: &Path, arguments: &[&str]) -> Up {
         Up::launch(directory, command(Path::new("/"), &up_arguments(directory, arguments)))
     }
