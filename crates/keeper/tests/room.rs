@@ -2,11 +2,12 @@
 //! left unread; what needs none gets through.
 
 use keeper::protocol::{
-    Answer, FRAME_BYTES_MAX, FailureKind, Hello, Inbox, Kind, Outbox, Outcome, Request, Shown, VERSION,
+    Answer, Command, FRAME_BYTES_MAX, FailureKind, Hello, Inbox, Kind, Outbox, Outcome, Request, Shown, VERSION,
 };
 use keeper::{Begun, Bounds, Client, KeeperError, Living, Plan, Watch};
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::Arc;
@@ -34,15 +35,50 @@ impl Watch for Flag {
     }
 }
 
-/// Runs every request until it is interrupted, but `end`, which ends the process.
-struct Busy(Arc<Flag>);
+/// Runs every request until it is interrupted, but `end`, which ends the process, and `born`, which begins a dream that says what
+/// the source is.
+struct Busy(Arc<Flag>, Vec<(String, OwnedFd)>);
+
+/// What a dream of these tests says, whatever it is asked.
+fn says(word: &str) -> Vec<u8> {
+    let mut outbox = Outbox::default();
+    let shown = Shown { text: "from a dream".into(), kind: "Sequence".into() };
+    let answer = Answer::new(Outcome::Value(shown));
+    match word {
+        "garbage" => return vec![0xff; 5000],
+        "endless" => return [&u32::MAX.to_le_bytes()[..], &[Kind::Answer as u8; 100]].concat(),
+        // The first request of a keeper's life has the number 1: that of somebody else.
+        "foreign" => outbox.push_json(Kind::Answer, 1, &answer),
+        "request" => outbox.push_json(Kind::Request, 7, &Request::evaluate("1")),
+        "stop" => outbox.push(Kind::Stop, 0, &[]),
+        "born" => outbox.push_json(Kind::Born, 0, &serde_json::json!({ "dream": "other" })),
+        _ => return Vec::new(),
+    }
+    let (near, far) = UnixStream::pair().unwrap();
+    outbox.drain(&near).unwrap();
+    drop(near);
+    let mut bytes = Vec::new();
+    std::io::Read::read_to_end(&mut &far, &mut bytes).unwrap();
+    bytes
+}
 
 impl Living for Busy {
     fn begin(&mut self, request: &Request) -> Begun {
         if request.label == "end" {
             std::process::exit(0);
         }
-        if request.label == "quick" {
+        if let (true, Command::Evaluate(word)) = (request.label == "born", &request.command) {
+            let (line, mut theirs) = UnixStream::pair().unwrap();
+            self.1.push((word.clone(), line.into()));
+            let word = word.clone();
+            // It waits until it is asked something, and says nothing before.
+            std::thread::spawn(move || {
+                let _ = std::io::Read::read(&mut theirs, &mut [0; 1000]);
+                let _ = theirs.write_all(&says(&word));
+                let _ = std::io::Read::read(&mut theirs, &mut [0; 1000]);
+            });
+        }
+        if request.label == "quick" || request.label == "born" {
             let shown = Shown { text: "done".into(), kind: "Sequence".into() };
             return Begun::Done { answer: Answer::new(Outcome::Value(shown)), wait: None };
         }
@@ -50,6 +86,10 @@ impl Living for Busy {
             std::thread::yield_now();
         }
         Begun::Done { answer: Answer::failed(FailureKind::Interrupted, "interrupted"), wait: None }
+    }
+
+    fn born(&mut self) -> Vec<(String, OwnedFd)> {
+        std::mem::take(&mut self.1)
     }
 
     fn turn(&mut self) -> Option<Duration> {
@@ -69,7 +109,7 @@ impl Living for Busy {
 #[test]
 fn the_image_process_of_the_tests_here() {
     if std::env::var_os(IS_IMAGE).is_some() {
-        keeper::live(|| Ok(Busy(Arc::default()))).unwrap();
+        keeper::live(|| Ok(Busy(Arc::default(), Vec::new()))).unwrap();
     }
 }
 
@@ -234,5 +274,29 @@ fn more_inquiries_than_a_client_may_have_are_all_answered() {
     }
     assert_eq!(answered, (1..=100).collect::<Vec<u64>>());
     drop(stream);
+    kept.end();
+}
+
+/// What comes over the line to a dream is as hostile as the dream.
+#[test]
+fn a_dream_that_says_what_none_would_is_ended_and_nobody_else_notices() {
+    let kept = Kept::start(Bounds::default());
+    let mut other = kept.client();
+    let waiting = other.post(&busy()).unwrap();
+    other.flush().unwrap();
+    let mut client = kept.client();
+    for word in ["garbage", "endless", "foreign", "request", "stop", "born"] {
+        let born = Request { label: "born".into(), ..Request::evaluate(word) };
+        // The one that is busy is in its way.
+        other.canceller().unwrap().cancel(waiting).ok();
+        client.send(&born).unwrap();
+        let within = Request { dream: Some(word.into()), ..Request::evaluate("1") };
+        let Outcome::Failure(failure) = client.send(&within).unwrap().outcome else { panic!("{word} was believed") };
+        assert_eq!(failure.kind, FailureKind::Lost, "{word}");
+        let Outcome::Failure(failure) = client.send(&within).unwrap().outcome else { panic!("{word} is still there") };
+        assert_eq!(failure.kind, FailureKind::Refused, "{word}");
+    }
+    assert!(client.status().unwrap().dreams.is_empty());
+    drop((client, other));
     kept.end();
 }
