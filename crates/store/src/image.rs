@@ -13,8 +13,8 @@ use std::sync::Arc;
 use system::lmdb::{Access, Environment, Options, ReadTransaction, Snapshot, Table, discard_newest, read_headers};
 
 const TABLES: u32 = 8;
-/// Snapshots at the same time, of all processes; pins of forks among them.
-const READERS: u32 = 1024;
+/// Snapshots at the same time, of all processes; pins of forks among them, of which each may need one of its own.
+const READERS: u32 = 4096;
 
 #[derive(Clone)]
 pub struct Image {

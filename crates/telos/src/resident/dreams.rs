@@ -48,7 +48,11 @@ pub struct Attended {
 }
 
 #[derive(Default)]
-pub struct UnderWay(BTreeMap<String, Attended>);
+pub struct UnderWay {
+    attended: BTreeMap<String, Attended>,
+    /// Attendants whose dreams are over.
+    ending: Vec<i32>,
+}
 
 impl Resident {
     /// Begins a dream: copies this process, and lets the keeper have the line to the copy.
@@ -124,7 +128,7 @@ impl Resident {
         if self.is_dream {
             return Err(refused("a dream inside of a dream is not there yet".into()));
         }
-        if self.dreams.0.len() >= DREAMS_MAX {
+        if self.dreams.attended.len() >= DREAMS_MAX {
             return Err(refused(format!("{DREAMS_MAX} dreams are going on, and no more may be; discard some")));
         }
         let (line, theirs) =
@@ -139,7 +143,7 @@ impl Resident {
         match branched {
             Branched::Live { child, pin } => {
                 let name = name_of(&point);
-                self.dreams.0.insert(name.clone(), Attended { attendant: child, _pin: pin });
+                self.dreams.attended.insert(name.clone(), Attended { attendant: child, _pin: pin });
                 self.births.push((name, line.into()));
                 Ok(point)
             }
@@ -153,7 +157,7 @@ impl Resident {
 
     /// Of a dream that is kept and not going on.
     fn kept_actor(&self, name: &str) -> Result<ActorId, String> {
-        if self.dreams.0.contains_key(name) {
+        if self.dreams.attended.contains_key(name) {
             return Err(format!("dream {name} is going on"));
         }
         let id: DreamId = name.parse().map_err(|error: dream::DreamError| error.to_string())?;
@@ -228,15 +232,19 @@ impl Resident {
     }
 
     pub(super) fn dream_is_over(&mut self, name: &str) {
-        let Some(attended) = self.dreams.0.remove(name) else { return };
+        let Some(attended) = self.dreams.attended.remove(name) else { return };
         self.dreams_over += 1;
         if self.dreams_over.is_multiple_of(TIDIED_AFTER) {
             self.tidy_dreams();
         }
-        // It closed its line as the last thing that it did.
-        if let Some(pid) = Pid::from_raw(attended.attendant) {
-            let _ = waitpid(Some(pid), WaitOptions::empty());
-        }
+        // It closed its line as the last thing that it did, but giving back its memory takes a while: whoever is not gone yet is
+        // buried with a later one.
+        self.dreams.ending.push(attended.attendant);
+        let is_there = |pid: &i32| {
+            let pid = Pid::from_raw(*pid);
+            pid.is_some_and(|pid| matches!(waitpid(Some(pid), WaitOptions::NOHANG), Ok(None)))
+        };
+        self.dreams.ending.retain(is_there);
     }
 }
 
