@@ -231,20 +231,25 @@ impl Resident {
         std::mem::forget(std::mem::replace(&mut self.watch, watch));
     }
 
+    /// Takes leave of attendants that have ended; when to look for the others.
+    pub(super) fn bury_attendants(&mut self) -> Option<Duration> {
+        const AGAIN: Duration = Duration::from_millis(5);
+        let is_there = |pid: &i32| {
+            let pid = Pid::from_raw(*pid);
+            pid.is_some_and(|pid| matches!(waitpid(Some(pid), WaitOptions::NOHANG), Ok(None)))
+        };
+        self.dreams.ending.retain(is_there);
+        (!self.dreams.ending.is_empty()).then_some(AGAIN)
+    }
+
     pub(super) fn dream_is_over(&mut self, name: &str) {
         let Some(attended) = self.dreams.attended.remove(name) else { return };
         self.dreams_over += 1;
         if self.dreams_over.is_multiple_of(TIDIED_AFTER) {
             self.tidy_dreams();
         }
-        // It closed its line as the last thing that it did, but giving back its memory takes a while: whoever is not gone yet is
-        // buried with a later one.
+        // It closed its line as the last thing that it did, but giving back its memory takes a while.
         self.dreams.ending.push(attended.attendant);
-        let is_there = |pid: &i32| {
-            let pid = Pid::from_raw(*pid);
-            pid.is_some_and(|pid| matches!(waitpid(Some(pid), WaitOptions::NOHANG), Ok(None)))
-        };
-        self.dreams.ending.retain(is_there);
     }
 }
 
