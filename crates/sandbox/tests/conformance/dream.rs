@@ -37,6 +37,7 @@ impl Backend for Dream {
                 i32::from(std::io::stdout().flush().is_err())
             }),
             ["true"] => Box::new(|| 0),
+            ["false"] => Box::new(|| 1),
             ["sleep", _] => Box::new(|| sleep()),
             ["sh", "-c", crate::leftovers::ORPHAN] => Box::new(leave_orphan),
             _ => return Err(SandboxError::NoProgram { program: format!("{program:?}, which a dream cannot start,") }),

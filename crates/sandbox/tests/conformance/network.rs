@@ -175,43 +175,51 @@ pub const ROWS: &[Row] = &[
         socket(libc::AF_INET, libc::SOCK_STREAM, libc::IPPROTO_SCTP)
     })
     .says(NO_SUCH_PROTOCOL)
+    .or_in_dreams(&["EPERM"])
     .by(&[Seccomp]),
     Row::own("socket.sctp_unnamed", "uses the same protocol without naming it", || {
         socket(libc::AF_INET6, libc::SOCK_SEQPACKET, 0)
     })
     .says(NO_SUCH_KIND)
+    .or_in_dreams(&["EPERM"])
     .by(&[Seccomp]),
     Row::own("socket.dccp", "uses a protocol that is gone from newer kernels", || {
         socket(libc::AF_INET, libc::SOCK_DCCP, libc::IPPROTO_DCCP)
     })
     .says(NO_SUCH_KIND)
+    .or_in_dreams(&["EPERM"])
     .by(&[Seccomp]),
     Row::own("socket.ping", "sends echoes without raw packets", || {
         socket(libc::AF_INET, libc::SOCK_DGRAM, libc::IPPROTO_ICMP)
     })
     .says(NO_SUCH_PROTOCOL)
+    .or_in_dreams(&["EPERM"])
     .by(&[Seccomp])
     .tried_outside(),
     Row::own("socket.ping_6", "sends echoes without raw packets, of version 6", || {
         socket(libc::AF_INET6, libc::SOCK_DGRAM, libc::IPPROTO_ICMPV6)
     })
     .says(NO_SUCH_PROTOCOL)
+    .or_in_dreams(&["EPERM"])
     .by(&[Seccomp])
     .tried_outside(),
     Row::own("socket.udp_lite", "sends datagrams that are checked in part", || {
         socket(libc::AF_INET, libc::SOCK_DGRAM, libc::IPPROTO_UDPLITE)
     })
     .says(NO_SUCH_PROTOCOL)
+    .or_in_dreams(&["EPERM"])
     .by(&[Seccomp])
     .tried_outside(),
     Row::own("socket.many_paths", "makes one connection over many paths", || {
         socket(libc::AF_INET, libc::SOCK_STREAM, libc::IPPROTO_MPTCP)
     })
     .says(NO_SUCH_PROTOCOL)
+    .or_in_dreams(&["EPERM"])
     .by(&[Seccomp])
     .tried_outside(),
     Row::own("socket.tunnel", "makes a tunnel", || socket(libc::AF_INET, libc::SOCK_DGRAM, L2TP))
         .says(NO_SUCH_PROTOCOL)
+        .or_in_dreams(&["EPERM"])
         .by(&[Seccomp]),
     Row::own("socket.pair_of_protocol", "makes a pair of sockets of a protocol that few kernels need", || {
         let mut pair = [0_i32; 2];

@@ -17,7 +17,8 @@ fn refused(stage: &Stage, order: &Order, expected: &str) -> Judged {
 pub const ROWS: &[Row] = &[
     Row::story("order.zero_byte", "has a zero byte in an argument", |stage| {
         refused(stage, &stage.order(&["echo", "a\0b"]), "a zero byte cannot stand in arguments")
-    }),
+    })
+    .for_programs(),
     Row::story("order.zero_byte_in_variable", "has a zero byte in a variable", |stage| {
         let mut order = stage.order(&["true"]);
         order.environment.push(("A".into(), "a\0b".into()));
@@ -25,7 +26,8 @@ pub const ROWS: &[Row] = &[
     }),
     Row::story("order.no_program", "has no words at all", |stage| {
         refused(stage, &stage.order(&[]), "an empty command is not there")
-    }),
+    })
+    .for_programs(),
     Row::story("order.file_above", "is handed a file whose place is no place below the root", |stage| {
         let mut order = stage.order(&["true"]);
         order.view.files.push(FileIn { inside: "/tmp/../x".into(), bytes: Vec::new(), is_executable: false });
