@@ -18,7 +18,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use store::{Branched, Commit, ForkPoint, Pin};
 
 /// What a dream may use, if nobody says more or less.
@@ -47,8 +47,10 @@ pub struct UnderWay(BTreeMap<String, Attended>);
 impl Resident {
     /// Begins a dream: copies this process, and lets the keeper have the line to the copy.
     pub(super) fn dream(&mut self, order: &DreamOrder, request: &Request) -> Begun {
+        let start = Instant::now();
         match self.fork(order) {
             Ok((point, line)) => {
+                self.watch.pauses.note(start.elapsed());
                 let name = name_of(&point);
                 let begun = DreamBegun { dream: name.clone(), commit: point.commit };
                 let text = serde_json::to_string(&begun).unwrap_or_default();
