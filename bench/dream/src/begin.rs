@@ -23,7 +23,7 @@ pub fn measure(setting: &Setting) -> Value {
         let ups = [&small, &large].map(|path| Up::start(&setting.telos, path));
         let mut clients = [ups[0].client(), ups[1].client()];
         for client in &mut clients {
-            (0..WARM_UP).for_each(|_| drop(once(client)));
+            (0..WARM_UP).for_each(|_| _ = once(client));
         }
         let _ballast = Ballast::like(ups[0].image_pid);
         for round in 0..setting.samples {

@@ -25,6 +25,7 @@ mod worlds;
 use made::Made;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
+use std::process::Command;
 use std::time::Duration;
 use tempfile::TempDir;
 use work::{argument, required, text_argument};
@@ -33,6 +34,10 @@ const SMALL_BYTES: u64 = 10_000_000;
 const LARGE_BYTES: u64 = 1_000_000_000;
 
 fn main() {
+    if let Some(path) = text_argument("--make-image") {
+        made::make(&PathBuf::from(path), argument("--bytes", LARGE_BYTES));
+        return;
+    }
     let setting = Setting {
         telos: required("--telos"),
         directory: tempfile::tempdir().expect("a directory can be made"),
@@ -78,7 +83,11 @@ impl Setting {
     fn image(&self, name: &str, bytes: u64) -> PathBuf {
         let path = self.directory.path().join(name);
         if !Made::is_in(&path) {
-            made::make(&path, bytes);
+            // Elsewhere: what making one leaves in memory would be copied by every fork of this process.
+            let program = std::env::current_exe().expect("this program is somewhere");
+            let mut command = Command::new(program);
+            let made = command.arg("--make-image").arg(&path).args(["--bytes", &bytes.to_string()]).status();
+            assert!(made.is_ok_and(|status| status.success()), "an image can be made");
         }
         path
     }
