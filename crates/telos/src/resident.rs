@@ -2,6 +2,7 @@
 //! answer.
 
 mod dreams;
+mod farewell;
 mod glance;
 mod names;
 
@@ -52,8 +53,6 @@ pub struct Resident {
     /// all if it never will be.
     unsettled: Option<Ticket>,
     dreams: dreams::UnderWay,
-    /// How many there have been.
-    dreams_over: u64,
     /// It is itself one.
     is_dream: bool,
 }
@@ -99,10 +98,9 @@ impl Resident {
             turn_alarm: None,
             unsettled,
             dreams: dreams::UnderWay::default(),
-            dreams_over: 0,
             is_dream: false,
         };
-        resident.tidy_dreams();
+        resident.place_of_dreams().recover();
         Ok(resident)
     }
 
