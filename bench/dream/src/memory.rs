@@ -45,7 +45,7 @@ pub fn many(setting: &Setting) -> Value {
     let up = Up::start(&setting.telos, &setting.small_image());
     let mut client = up.client();
     let (start, before) = (Instant::now(), available_bytes());
-    let (mut dreams, mut failures) = (Vec::new(), Vec::new());
+    let (mut dreams, mut failures, mut hundreds) = (Vec::new(), Vec::new(), Vec::new());
     for number in 0..setting.many {
         let begun = begin(&mut client).and_then(|dream| {
             ask(&mut client, &within(&dream, &format!("Lobby mine := {number}")))?;
@@ -54,6 +54,10 @@ pub fn many(setting: &Setting) -> Value {
         match begun {
             Ok(dream) => dreams.push((number, dream)),
             Err(failure) => failures.push(failure),
+        }
+        if (number + 1) % 100 == 0 {
+            hundreds.push(start.elapsed().as_secs_f64());
+            eprintln!("{} after {:.1} s", number + 1, start.elapsed().as_secs_f64());
         }
     }
     let (begun_s, taken) = (start.elapsed().as_secs_f64(), before - available_bytes());
@@ -67,6 +71,7 @@ pub fn many(setting: &Setting) -> Value {
     let gone_s = start.elapsed().as_secs_f64();
     json!({
         "at_once": at_once, "failures": failures.len(), "begun_s": begun_s, "gone_s": gone_s,
+        "hundreds_s": hundreds,
         "system_bytes_each": taken / setting.many as f64,
     })
 }
