@@ -247,10 +247,11 @@ impl Up {
         }
     }
 
-    /// Which of the two have something, or have ended.
+    /// Which of the two have something, or have ended. Who has ended is not asked again: it would say so for ever.
     fn wait(&self, hears: bool, records: bool) -> Option<(bool, bool)> {
-        let wanted = |is_wanted| if is_wanted { PollFlags::IN } else { PollFlags::empty() };
-        let mut waited = [PollFd::new(&self.conversation, wanted(hears)), PollFd::new(&self.journal, wanted(records))];
+        let conversation = hears.then(|| PollFd::new(&self.conversation, PollFlags::IN));
+        let journal = records.then(|| PollFd::new(&self.journal, PollFlags::IN));
+        let mut waited: Vec<PollFd<'_>> = conversation.into_iter().chain(journal).collect();
         loop {
             match poll(&mut waited, None) {
                 Err(Errno::INTR) => {}
@@ -258,7 +259,9 @@ impl Up {
                 Ok(_) => break,
             }
         }
-        Some((hears && !waited[0].revents().is_empty(), records && !waited[1].revents().is_empty()))
+        let mut has_some = waited.iter().map(|waited| !waited.revents().is_empty());
+        let mut next = |is_wanted: bool| is_wanted && has_some.next().unwrap_or(false);
+        Some((next(hears), next(records)))
     }
 
     /// Writes down all that the journal's pipe holds. False when nothing more will come.

@@ -287,6 +287,17 @@ fn what_was_begun_without_a_name_is_removed() {
 }
 
 /// A dream may end, go on and end again; what counts is the last end.
+/// Nothing of one that is not to be kept is flushed, so its name may be all that is on the disk.
+#[test]
+fn what_a_failure_of_power_left_of_one_that_is_not_kept_is_removed() {
+    let place = Place::new();
+    write_whole(&place, &some_commits());
+    let empty = place.file("d12345");
+    std::fs::write(&empty, "").expect("a file");
+    place.dreams.recover(1).expect("it recovers");
+    assert!(!empty.exists() && place.file(&id().to_string()).exists());
+}
+
 #[test]
 fn a_dream_goes_on_behind_its_end() {
     let (place, commits) = (Place::new(), some_commits());

@@ -2,6 +2,7 @@
 //! answer.
 
 mod dreams;
+mod farewell;
 mod glance;
 mod names;
 
@@ -60,8 +61,6 @@ pub struct Resident {
     births: Vec<(String, OwnedFd)>,
     /// Where programs of the image ask for dreams.
     desk: Desk,
-    /// How many there have been.
-    dreams_over: u64,
     /// It is itself one.
     is_dream: bool,
 }
@@ -111,10 +110,9 @@ impl Resident {
             dreams: dreams::UnderWay::default(),
             births: Vec::new(),
             desk,
-            dreams_over: 0,
             is_dream: false,
         };
-        resident.tidy_dreams();
+        resident.place_of_dreams().recover();
         Ok(resident)
     }
 
@@ -256,39 +254,6 @@ impl Resident {
         }
     }
 
-    /// Lets the scheduler have a turn, if one is due; when the next one will be.
-    fn take_turn(&mut self) -> Option<Duration> {
-        if self.is_asleep || self.watch.stalled().is_some() {
-            return None;
-        }
-        let due = self.next_turn()?;
-        if due > Duration::ZERO {
-            return Some(due);
-        }
-        self.watch.turns.fetch_add(1, Ordering::Relaxed);
-        self.image.vm_mut().set_limits(Limits { fuel: Some(TURN_FUEL), ..self.limits.clone() });
-        let (ended, is_late) = self.run_turn();
-        // Nobody waits for what a turn prints: whoever looks after the keeper reads it.
-        let output = self.session.output.take_captured();
-        let _ = std::io::stdout().write_all(output.as_bytes());
-        match ended {
-            Ok(Ok((_, ticket))) => self.leave_unsettled(ticket),
-            Ok(Err(failure)) if failure.kind == FailureKind::Interrupted && is_late => {
-                let seconds = self.turn_time.as_secs_f64();
-                self.set_aside(&format!("it took longer than {seconds} s, and requests wait behind a turn"));
-            }
-            // Whoever stopped it did not mean this coroutine: it goes on when there is a next turn.
-            Ok(Err(failure)) if failure.kind == FailureKind::Interrupted => return None,
-            Ok(Err(failure)) => self.set_aside(&failure.message),
-            Err(ImageError::Store(error)) if !is_its_own(&error) => self.stall(error.to_string()),
-            Err(error) => {
-                let failure = self.fail(error);
-                self.set_aside(&failure.message);
-            }
-        }
-        if self.watch.stalled().is_some() { None } else { self.next_turn() }
-    }
-
     fn leave_unsettled(&mut self, ticket: Option<Ticket>) {
         self.unsettled = ticket.or(self.unsettled);
     }
@@ -419,7 +384,35 @@ impl Living for Resident {
     }
 
     fn turn(&mut self) -> Option<Duration> {
-        [self.take_turn(), self.bury_attendants()].into_iter().flatten().min()
+        if self.is_asleep || self.watch.stalled().is_some() {
+            return None;
+        }
+        let due = self.next_turn()?;
+        if due > Duration::ZERO {
+            return Some(due);
+        }
+        self.watch.turns.fetch_add(1, Ordering::Relaxed);
+        self.image.vm_mut().set_limits(Limits { fuel: Some(TURN_FUEL), ..self.limits.clone() });
+        let (ended, is_late) = self.run_turn();
+        // Nobody waits for what a turn prints: whoever looks after the keeper reads it.
+        let output = self.session.output.take_captured();
+        let _ = std::io::stdout().write_all(output.as_bytes());
+        match ended {
+            Ok(Ok((_, ticket))) => self.leave_unsettled(ticket),
+            Ok(Err(failure)) if failure.kind == FailureKind::Interrupted && is_late => {
+                let seconds = self.turn_time.as_secs_f64();
+                self.set_aside(&format!("it took longer than {seconds} s, and requests wait behind a turn"));
+            }
+            // Whoever stopped it did not mean this coroutine: it goes on when there is a next turn.
+            Ok(Err(failure)) if failure.kind == FailureKind::Interrupted => return None,
+            Ok(Err(failure)) => self.set_aside(&failure.message),
+            Err(ImageError::Store(error)) if !is_its_own(&error) => self.stall(error.to_string()),
+            Err(error) => {
+                let failure = self.fail(error);
+                self.set_aside(&failure.message);
+            }
+        }
+        if self.watch.stalled().is_some() { None } else { self.next_turn() }
     }
 
     fn born(&mut self) -> Vec<(String, OwnedFd)> {

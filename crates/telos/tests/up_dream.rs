@@ -134,6 +134,17 @@ fn what_a_dream_did_is_kept_over_a_restart() {
     );
 }
 
+#[test]
+fn the_status_tells_how_long_live_stood_still_for_dreams() {
+    let up = Up::start(&[]);
+    let mut client = up.client();
+    assert!(!client.status().unwrap().image.contains_key("dreams"));
+    (0..2).for_each(|_| drop(begun(&mut client, DreamOrder::default())));
+    let told = client.status().unwrap().image["dreams"].clone();
+    assert_eq!(told["begun"], 2);
+    assert!(told["longest_pause_us"].as_u64() >= told["last_pause_us"].as_u64(), "{told}");
+}
+
 /// Whichever of the processes of a dream ends: nothing of it is left, and the live image does not notice.
 #[test]
 fn a_dream_ends_with_any_of_its_processes() {

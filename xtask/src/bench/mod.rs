@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: telos and its peers, interleaved in one run, since the machines are shared and noisy and only
 //! ratios from the same minutes mean anything. One file per benchmark; what they share is measuring, statistics, report.
 
+mod dream;
 mod extras;
 mod language;
 mod measure;
@@ -17,6 +18,8 @@ use anyhow::Result;
 
 #[derive(clap::Subcommand)]
 pub enum Bench {
+    /// Dreams against a bare fork, the same walls made by hand, and bwrap
+    Dream(dream::Options),
     /// The language against CPython and Lua
     Language(language::Options),
     /// The merge kernel against automerge, loro and yrs
@@ -29,6 +32,7 @@ pub enum Bench {
 
 pub fn run(workspace: &Workspace, bench: &Bench) -> Result<()> {
     match bench {
+        Bench::Dream(options) => dream::run(workspace, options),
         Bench::Language(options) => language::run(workspace, options),
         Bench::Merge(options) => merge::run(workspace, options),
         Bench::Sandbox(options) => sandbox::run(workspace, options),

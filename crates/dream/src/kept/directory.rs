@@ -67,7 +67,7 @@ impl Dreams {
         Ok(Dreams { directory, path, store })
     }
 
-    /// Begins the file of a dream. When this returns its header is on the disk.
+    /// Begins the file of a dream. When this returns the header of one that is to be kept is on the disk.
     pub fn begin(&self, header: &Header) -> Result<Recording, DreamError> {
         let id = header.id();
         let (name, path) = (id.to_string(), self.path(id));
@@ -90,7 +90,9 @@ impl Dreams {
             Err(Errno::EXIST) => return Err(DreamError::Exists(path)),
             Err(error) => return Err(failed("name")(error)),
         }
-        self.flush()?;
+        if header.is_kept {
+            self.flush()?;
+        }
         Ok(recording)
     }
 
@@ -184,11 +186,21 @@ impl Dreams {
     pub fn set_kept(&self, id: DreamId, is_kept: bool) -> Result<(), DreamError> {
         let (mut recording, dream) = self.resume(id)?;
         let Some(end) = dream.end else { return Err(DreamError::Running(id.to_string())) };
-        if end.is_kept == is_kept { Ok(()) } else { recording.write_end(&End { is_kept, ..end }) }
+        if end.is_kept == is_kept {
+            return Ok(());
+        }
+        recording.write_end(&End { is_kept, ..end })?;
+        // Nobody may have cared for its name so far.
+        if is_kept { self.flush() } else { Ok(()) }
     }
 
     /// Removes a dream, also one that is damaged.
     pub fn remove(&self, id: DreamId) -> Result<(), DreamError> {
+        self.unlink(id)?;
+        self.flush()
+    }
+
+    fn unlink(&self, id: DreamId) -> Result<(), DreamError> {
         let (file, path) = self.open_file(id, OFlags::RDWR)?;
         lock(&file, id, &path)?;
         let mut magic = [0; MAGIC.len()];
@@ -196,8 +208,7 @@ impl Dreams {
             return Err(DreamError::Foreign { path, why: "it begins with something else" });
         }
         let removed = rustix::fs::unlinkat(&self.directory, id.to_string(), AtFlags::empty());
-        removed.map_err(DreamError::file("remove", &path))?;
-        self.flush()
+        removed.map_err(DreamError::file("remove", &path))
     }
 
     /// Removes what retention does not keep, and says what that was.
@@ -205,13 +216,14 @@ impl Dreams {
         let expired = retention.expired(&self.list()?.dreams, now_ms);
         let mut removed = Vec::new();
         for id in expired {
-            match self.remove(id) {
+            match self.unlink(id) {
                 Ok(()) => removed.push(id),
                 // Somebody goes on with it, or was faster.
                 Err(DreamError::Running(_) | DreamError::Missing(_)) => {}
                 Err(error) => return Err(error),
             }
         }
+        // One that came back would go again.
         Ok(removed)
     }
 
@@ -221,6 +233,7 @@ impl Dreams {
             let removed = rustix::fs::unlinkat(&self.directory, name, AtFlags::empty());
             removed.map_err(DreamError::file("remove", &self.path.join(name)))?;
         }
+        self.remove_empty()?;
         let mut lost = Vec::new();
         for dream in self.list()?.dreams.into_iter().filter(|dream| dream.end.is_none()) {
             let id = dream.header.id();
@@ -239,6 +252,22 @@ impl Dreams {
             }
         }
         Ok(lost)
+    }
+
+    /// Those that were not to be kept may have had a name, and nothing else, on the disk when the power failed.
+    fn remove_empty(&self) -> Result<(), DreamError> {
+        for id in self.names()?.iter().filter_map(|name| name.parse::<DreamId>().ok()) {
+            let is_empty = |file: &File| file.metadata().is_ok_and(|metadata| metadata.len() == 0);
+            match self.open_file(id, OFlags::RDONLY) {
+                Ok((file, path)) if is_empty(&file) => {
+                    let removed = rustix::fs::unlinkat(&self.directory, id.to_string(), AtFlags::empty());
+                    removed.map_err(DreamError::file("remove", &path))?;
+                }
+                // Whoever reads it is told.
+                Ok(_) | Err(_) => {}
+            }
+        }
+        Ok(())
     }
 
     fn read_all(&self, scan: &Scan<'_>, path: &Path) -> Result<(KeptDream, u64), DreamError> {

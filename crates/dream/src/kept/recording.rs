@@ -8,7 +8,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// What is appended is in the file when the call returns, and on the disk after [`Recording::flush`] or the end.
+/// What is appended is in the file when the call returns, and on the disk after [`Recording::flush`], or the end if it is kept.
 #[derive(Debug)]
 pub struct Recording {
     file: File,
@@ -32,7 +32,7 @@ impl Recording {
         file.write_all_at(&bytes, 0).map_err(DreamError::file("write", path))?;
         let length = bytes.len() as u64;
         let recording = Recording::at(file, path, header, length, length);
-        recording.flush()?;
+        recording.flush_if_kept()?;
         Ok(recording)
     }
 
@@ -70,7 +70,13 @@ impl Recording {
         self.file.sync_data().map_err(DreamError::file("flush", &self.path))
     }
 
-    /// Writes the end, and flushes all. A file can be gone on with later, behind its end.
+    /// One that nobody wants to keep goes by itself soon: what a failure of power leaves of it matters to nobody, and a flush takes
+    /// longer than many a dream.
+    fn flush_if_kept(&self) -> Result<(), DreamError> {
+        if self.is_kept { self.flush() } else { Ok(()) }
+    }
+
+    /// Writes the end, and flushes all that is to be kept. A file can be gone on with later, behind its end.
     pub fn end(mut self, end: &End) -> Result<(), DreamError> {
         let end = End { is_kept: end.is_kept || self.is_kept, ..end.clone() };
         self.write_end(&end)
@@ -78,12 +84,13 @@ impl Recording {
 
     /// The same, kept or not as it says.
     pub(super) fn write_end(&mut self, end: &End) -> Result<(), DreamError> {
+        self.is_kept |= end.is_kept;
         // What is before an end is whole, so it is on the disk first.
-        self.flush()?;
+        self.flush_if_kept()?;
         // The end is found from the end of the file: nothing may lie behind it.
         self.file.set_len(self.length).map_err(DreamError::file("write", &self.path))?;
         self.write(Kind::End, &[&layout::encode_end(end, self.length)?])?;
-        self.flush()
+        self.flush_if_kept()
     }
 
     /// One write for each frame; after a failed one the next is written over what it left.

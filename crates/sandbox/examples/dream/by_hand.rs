@@ -65,6 +65,7 @@ fn make_groups() -> Vec<PathBuf> {
 }
 
 fn live(go: &OwnedFd, walls: Walls) -> Result<()> {
+    rustix::process::setsid()?;
     clone::unshare(namespace::TIME)?;
     fs::write("/proc/self/timens_offsets", "monotonic -1 0\n").ok();
     system::loopback::raise()?;

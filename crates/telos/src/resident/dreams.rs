@@ -1,5 +1,6 @@
 //! Dreams of a resident: how one is begun, what live keeps for it meanwhile, and what its copy does.
 
+use super::farewell::{Attended, Farewell, Place};
 use super::glance::{Glance, waking_facts};
 use super::names::LiveNames;
 use super::{Resident, lend, shown};
@@ -7,7 +8,7 @@ use crate::answer::failure_of;
 use crate::host::dream::Asked;
 use crate::report;
 use dream::show::Names;
-use dream::{Alone, Bounds, DreamId, Dreams, End, Forked, Header, KeptDream, Limits, Record, Retention, Sealed};
+use dream::{Alone, Bounds, DreamId, Dreams, End, Forked, Header, KeptDream, Limits, Record, Sealed};
 use image::Imagined;
 use keeper::protocol::{
     Answer, Command, DreamBegun, DreamOrder, Failure, FailureKind, Form, Outcome, Request, Rung, Shown,
@@ -15,7 +16,6 @@ use keeper::protocol::{
 use keeper::{Begun, Living, Watch};
 use merge::Policy;
 use object::change::ActorId;
-use rustix::process::{Pid, WaitOptions, waitpid};
 use sandbox::{Access, Grant, Order, View};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -24,8 +24,8 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use store::{Branched, Commit, ForkPoint, Pin};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use store::{Branched, Commit, ForkPoint};
 
 /// What a dream may use, if nobody says more or less.
 const TIME: Duration = Duration::from_secs(60);
@@ -36,33 +36,27 @@ const PROCESSES: u64 = 64;
 /// So many at once.
 const DREAMS_MAX: usize = 2048;
 
-/// How many dreams come to their end between two looks at what is kept of them.
-const TIDIED_AFTER: u64 = 512;
 /// Changes that one page tells at most.
 const CHANGES_MAX: usize = 10_000;
 
-/// What is kept for a dream: the pages that it reads, and the number of its attendant, a child of ours.
-pub struct Attended {
-    attendant: i32,
-    _pin: Pin,
-}
-
 #[derive(Default)]
 pub struct UnderWay {
-    attended: BTreeMap<String, Attended>,
-    /// Attendants whose dreams are over.
-    ending: Vec<i32>,
+    dreams: BTreeMap<String, Attended>,
+    /// Made with the first one.
+    farewell: Option<Farewell>,
 }
 
 impl Resident {
     /// Begins a dream: copies this process, and lets the keeper have the line to the copy.
     pub(super) fn dream(&mut self, order: &DreamOrder, request: &Request) -> Begun {
+        let start = Instant::now();
         let begun = match order.rung {
             Rung::Process => self.fork(order, None),
             Rung::World => self.dream_in_world(order, request),
         };
         match begun {
             Ok(point) => {
+                self.watch.pauses.note(start.elapsed());
                 let begun = DreamBegun { dream: name_of(&point), commit: point.commit };
                 let text = serde_json::to_string(&begun).unwrap_or_default();
                 let answer = Answer::new(Outcome::Value(Shown { text, kind: "Map".into() }));
@@ -128,7 +122,7 @@ impl Resident {
         if self.is_dream {
             return Err(refused("a dream inside of a dream is not there yet".into()));
         }
-        if self.dreams.attended.len() >= DREAMS_MAX {
+        if self.dreams.dreams.len() >= DREAMS_MAX {
             return Err(refused(format!("{DREAMS_MAX} dreams are going on, and no more may be; discard some")));
         }
         let (line, theirs) =
@@ -143,7 +137,7 @@ impl Resident {
         match branched {
             Branched::Live { child, pin } => {
                 let name = name_of(&point);
-                self.dreams.attended.insert(name.clone(), Attended { attendant: child, _pin: pin });
+                self.dreams.dreams.insert(name.clone(), Attended { attendant: child, pin });
                 self.births.push((name, line.into()));
                 Ok(point)
             }
@@ -157,7 +151,7 @@ impl Resident {
 
     /// Of a dream that is kept and not going on.
     fn kept_actor(&self, name: &str) -> Result<ActorId, String> {
-        if self.dreams.attended.contains_key(name) {
+        if self.dreams.dreams.contains_key(name) {
             return Err(format!("dream {name} is going on"));
         }
         let id: DreamId = name.parse().map_err(|error: dream::DreamError| error.to_string())?;
@@ -231,25 +225,10 @@ impl Resident {
         std::mem::forget(std::mem::replace(&mut self.watch, watch));
     }
 
-    /// Takes leave of attendants that have ended; when to look for the others.
-    pub(super) fn bury_attendants(&mut self) -> Option<Duration> {
-        const AGAIN: Duration = Duration::from_millis(5);
-        let is_there = |pid: &i32| {
-            let pid = Pid::from_raw(*pid);
-            pid.is_some_and(|pid| matches!(waitpid(Some(pid), WaitOptions::NOHANG), Ok(None)))
-        };
-        self.dreams.ending.retain(is_there);
-        (!self.dreams.ending.is_empty()).then_some(AGAIN)
-    }
-
     pub(super) fn dream_is_over(&mut self, name: &str) {
-        let Some(attended) = self.dreams.attended.remove(name) else { return };
-        self.dreams_over += 1;
-        if self.dreams_over.is_multiple_of(TIDIED_AFTER) {
-            self.tidy_dreams();
-        }
-        // It closed its line as the last thing that it did, but giving back its memory takes a while.
-        self.dreams.ending.push(attended.attendant);
+        let Some(attended) = self.dreams.dreams.remove(name) else { return };
+        let place = self.place_of_dreams();
+        self.dreams.farewell.get_or_insert_with(|| Farewell::new(place)).take(attended);
     }
 }
 
@@ -374,24 +353,13 @@ impl Living for Dreaming<'_> {
 // ---- what is kept of dreams
 
 impl Resident {
-    fn kept(&self) -> Result<Dreams, String> {
+    pub(super) fn place_of_dreams(&self) -> Place {
         let store = self.image.store();
-        Dreams::open(store.directory(), store.id()).map_err(|error| error.to_string())
+        Place { image: store.directory().to_path_buf(), store: store.id() }
     }
 
-    /// What a process that was killed left: dreams without an end get one, and those that nobody wants go.
-    pub(super) fn tidy_dreams(&self) {
-        let now_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
-        let tidied = |dreams: &Dreams| {
-            dreams.recover(now_ms)?;
-            dreams.expire(&Retention::default(), now_ms).map(drop)
-        };
-        // An image that never dreamt has no directory of them.
-        if !self.image.store().directory().join("dreams").exists() {
-            return;
-        }
-        let problem = self.kept().and_then(|dreams| tidied(&dreams).map_err(|error| error.to_string())).err();
-        problem.iter().for_each(|problem| report::say(&format!("warning: {problem}")));
+    fn kept(&self) -> Result<Dreams, String> {
+        self.place_of_dreams().open()
     }
 
     pub(super) fn list_dreams(&self) -> Result<String, String> {

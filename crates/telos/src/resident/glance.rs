@@ -9,6 +9,7 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
 use store::{Progress, Store};
 
 pub struct Glance {
@@ -24,6 +25,32 @@ pub struct Glance {
     pub requests: AtomicU64,
     pub turns: AtomicU64,
     pub memory_bytes: AtomicU64,
+    pub pauses: Pauses,
+}
+
+/// How long the machine stood still for dreams to be begun.
+#[derive(Default)]
+pub struct Pauses {
+    dreams: AtomicU64,
+    last_us: AtomicU64,
+    longest_us: AtomicU64,
+}
+
+impl Pauses {
+    pub fn note(&self, pause: Duration) {
+        let microseconds = pause.as_micros() as u64;
+        self.dreams.fetch_add(1, Ordering::Relaxed);
+        self.last_us.store(microseconds, Ordering::Relaxed);
+        self.longest_us.fetch_max(microseconds, Ordering::Relaxed);
+    }
+
+    /// Nothing of an image that never dreamt.
+    fn facts(&self) -> Option<serde_json::Value> {
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let begun = count(&self.dreams);
+        let (last, longest) = (count(&self.last_us), count(&self.longest_us));
+        (begun > 0).then(|| json!({ "begun": begun, "last_pause_us": last, "longest_pause_us": longest }))
+    }
 }
 
 impl Glance {
@@ -37,6 +64,7 @@ impl Glance {
             requests: AtomicU64::new(0),
             turns: AtomicU64::new(0),
             memory_bytes: AtomicU64::new(0),
+            pauses: Pauses::default(),
         }
     }
 
@@ -85,6 +113,7 @@ impl Watch for Glance {
             ("memory_bytes", count(&self.memory_bytes)),
         ];
         rows.extend(self.waking.clone());
+        rows.extend(self.pauses.facts().map(|facts| ("dreams", facts)));
         rows.extend(self.stalled().map(|reason| ("scheduler", json!(format!("takes no turns: {reason}")))));
         let checking = *self.checking.lock().unwrap_or_else(PoisonError::into_inner);
         rows.extend(checking.map(|Progress { stage, done, total }| {
