@@ -135,8 +135,7 @@ fn crowds(crowds: &[Value], report: &mut Report) -> Result<()> {
         last.extend(&each[each.len().saturating_sub(FEW)..]);
     }
     let (calm, first, last) = (median(&calm).value, median(&first).value, median(&last).value);
-    for (name, value) in
-        [("before the writes", calm), ("the first five of 100", first), ("the last five of 100", last)]
+    for (name, value) in [("before the writes", calm), ("the first five of 100", first), ("the last five of 100", last)]
     {
         figure(report, &format!("begin: {name}, p50"), value, "µs");
     }
@@ -147,7 +146,12 @@ fn crowds(crowds: &[Value], report: &mut Report) -> Result<()> {
 fn pause(samples: &Value, report: &mut Report) -> Result<()> {
     for (part, words) in [("fresh", "a small image"), ("read", "a large image of which 100,000 objects were read")] {
         let (ours, bare) = (numbers(&samples[part]["telos"])?, numbers(&samples[part]["bare_fork"])?);
-        figure(report, &format!("pause, {part}: memory to copy"), number(&samples[part]["anonymous_bytes"])? / 1e6, "MB");
+        figure(
+            report,
+            &format!("pause, {part}: memory to copy"),
+            number(&samples[part]["anonymous_bytes"])? / 1e6,
+            "MB",
+        );
         for (name, times) in [("telos", &ours), ("bare fork", &bare)] {
             figure(report, &format!("pause, {part}: {name}, p50"), median(times).value, "µs");
             figure(report, &format!("pause, {part}: {name}, p99"), quantile(times, 0.99), "µs");
@@ -259,7 +263,10 @@ mod tests {
 
     #[test]
     fn the_last_of_a_crowd_are_compared_with_the_first() {
-        let crowd = |last: f64| json!({ "calm": [1.0], "each": [[1.0; FEW], [last; FEW]].concat() });
+        let crowd = |last: f64| {
+            let each = [[1.0; FEW], [last; FEW]].concat();
+            json!({ "calm": [1.0], "each": each })
+        };
         assert_eq!(held(|report| crowds(&[crowd(1.9)], report)), [true]);
         assert_eq!(held(|report| crowds(&[crowd(2.1)], report)), [false]);
     }
