@@ -263,7 +263,10 @@ mod tests {
 
     #[test]
     fn the_last_of_a_crowd_are_compared_with_the_first() {
-        let crowd = |last: f64| json!({ "calm": [1.0], "each": [[1.0; FEW], [last; FEW]].concat() });
+        let crowd = |last: f64| {
+            let each = [[1.0; FEW], [last; FEW]].concat();
+            json!({ "calm": [1.0], "each": each })
+        };
         assert_eq!(held(|report| crowds(&[crowd(1.9)], report)), [true]);
         assert_eq!(held(|report| crowds(&[crowd(2.1)], report)), [false]);
     }

@@ -19,7 +19,7 @@ pub struct Attended {
 }
 
 impl Attended {
-    fn is_over(self) {
+    fn take_leave(self) {
         // It closed its line as the last thing that it did, or is about to.
         if let Some(pid) = Pid::from_raw(self.attendant) {
             let _ = waitpid(Some(pid), WaitOptions::empty());
@@ -73,7 +73,7 @@ impl Farewell {
         let (sender, receiver) = channel::<Attended>();
         let thread = std::thread::Builder::new().name("farewell".into()).spawn(move || {
             for (count, attended) in (1_u64..).zip(receiver) {
-                attended.is_over();
+                attended.take_leave();
                 if count.is_multiple_of(TIDIED_AFTER) {
                     place.expire();
                 }
@@ -86,7 +86,7 @@ impl Farewell {
         match &self.0 {
             // It ends after we do.
             Some(sender) => drop(sender.send(attended)),
-            None => attended.is_over(),
+            None => attended.take_leave(),
         }
     }
 }
