@@ -57,10 +57,10 @@ fn line(random: &mut Random) -> String {
     let version = pick(random, &["\"2.0\"", "\"2.0\"", "\"2.0\"", "\"1.0\"", "2.0", "null"]);
     let method = if random.below(8) == 0 { "nonsense" } else { pick(random, &METHODS) };
     let names = ["source", "path", "text", "summary", "fuel", "timeout_ms", "other"];
-    let values = ["\"1 + 2\"", "\"Account tax\"", "5", "-1", "null", "1e30", "[[]]", "\"\\n\\\"\"", "\"\\ud83d\\ude00\""];
-    let named: Vec<String> = (0..random.below(4))
-        .map(|_| format!("\"{}\":{}", pick(random, &names), pick(random, &values)))
-        .collect();
+    let values =
+        ["\"1 + 2\"", "\"Account tax\"", "5", "-1", "null", "1e30", "[[]]", "\"\\n\\\"\"", "\"\\ud83d\\ude00\""];
+    let named: Vec<String> =
+        (0..random.below(4)).map(|_| format!("\"{}\":{}", pick(random, &names), pick(random, &values))).collect();
     let params = match random.below(6) {
         0 => "[1]".to_string(),
         1 => "null".to_string(),
@@ -82,7 +82,9 @@ fn worsen(random: &mut Random, line: &mut String) {
     let place = random.below(letters.len() as u64 + 1) as usize;
     match random.below(3) {
         0 if place < letters.len() => drop(letters.remove(place)),
-        1 if place < letters.len() => letters[place] = ['{', '}', '"', '\\', ',', ':', '[', ']'][random.below(8) as usize],
+        1 if place < letters.len() => {
+            letters[place] = ['{', '}', '"', '\\', ',', ':', '[', ']'][random.below(8) as usize]
+        }
         _ => letters.insert(place, char::from_u32(0xE000 + random.below(256) as u32).unwrap_or(' ')),
     }
     *line = letters.into_iter().collect();
@@ -176,7 +178,8 @@ fn check_reply(line: &[u8]) -> Result<(), String> {
     if reply.jsonrpc != "2.0" || !is_scalar || reply.result.is_some() == reply.error.is_some() {
         return Err(format!("no reply: {text}"));
     }
-    let known = [code::NOT_JSON, code::NO_REQUEST, code::NO_METHOD, code::WRONG_PARAMETERS, code::FAILED, code::USED_UP];
+    let known =
+        [code::NOT_JSON, code::NO_REQUEST, code::NO_METHOD, code::WRONG_PARAMETERS, code::FAILED, code::USED_UP];
     match reply.error {
         Some(told) if !known.contains(&told.code) || told.message.is_empty() => Err(format!("no fault: {text}")),
         _ => Ok(()),

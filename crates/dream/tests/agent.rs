@@ -42,10 +42,7 @@ fn every_method_is_understood() {
         result(r#"{"jsonrpc":"2.0","id":1,"method":"set","params":{"path":"Account  tax","source":"2"}}"#),
         r#"Set { path: ["Account", "tax"], source: "2" }"#
     );
-    assert_eq!(
-        result(r#"{"jsonrpc":"2.0","id":1,"method":"get","params":{"path":"x"}}"#),
-        r#"Get { path: ["x"] }"#
-    );
+    assert_eq!(result(r#"{"jsonrpc":"2.0","id":1,"method":"get","params":{"path":"x"}}"#), r#"Get { path: ["x"] }"#);
     assert_eq!(result(r#"{"jsonrpc":"2.0","id":1,"method":"list"}"#), "List { path: [] }");
     assert_eq!(result(r#"{"jsonrpc":"2.0","id":1,"method":"tests","params":null}"#), "Tests");
     assert_eq!(result(r#"{"jsonrpc":"2.0","id":1,"method":"log","params":{"text":"hi"}}"#), true);

@@ -17,9 +17,16 @@ Object clone do(
         if(getSlot("value") scope, "block", "method")
     )
 
-    // A method's value is its source.
+    // The value of code is its source; of methods as it was written, without the line that says where.
     described := method(value,
-        Map clone atPut("kind", kindOf(getSlot("value"))) atPut("value", getSlot("value"))
+        kind := kindOf(getSlot("value"))
+        description := Map clone atPut("kind", kind) atPut("value", getSlot("value"))
+        if(kind == "block", description atPut("value", getSlot("value") code))
+        if(kind == "method",
+            lines := getSlot("value") asString split("\n")
+            description atPut("value", if(lines first beginsWithSeq("# "), lines rest, lines) join("\n"))
+        )
+        description
     )
 
     get := method(path, described(slotAt(path)))

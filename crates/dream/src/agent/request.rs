@@ -99,7 +99,11 @@ pub fn read(line: &[u8]) -> Result<Asked, Fault> {
         (Some("2.0"), None) => Err(no_request("a request has a method".into())),
         _ => Err(no_request("a request has \"jsonrpc\":\"2.0\"".into())),
     };
-    Ok(Asked { id, question })
+    // What is no request is no notification either, and is answered.
+    match question {
+        Err(fault) if fault.code == code::NO_REQUEST && id.is_none() => Err(fault),
+        question => Ok(Asked { id, question }),
+    }
 }
 
 #[derive(Deserialize)]

@@ -177,7 +177,8 @@ mod tests {
 
     #[test]
     fn what_the_user_sets_wins_and_nothing_else_is_handed_in() {
-        let options = HandedOptions { env: vec!["A=2".into(), "TELOS_SURELY_UNSET".into()], ..HandedOptions::default() };
+        let options =
+            HandedOptions { env: vec!["A=2".into(), "TELOS_SURELY_UNSET".into()], ..HandedOptions::default() };
         let variables = options.environment([("A", "1"), ("B", "3")].into_iter());
         assert_eq!(variables, [("B".into(), "3".into()), ("A".into(), "2".into())]);
     }

@@ -45,12 +45,8 @@ impl AgentOptions {
     pub fn job(&self, dream: &mut DreamOrder) -> anyhow::Result<Job> {
         let time = dream.time_ms.map_or(LIFETIME, Duration::from_millis);
         dream.time_ms = Some(time.as_millis() as u64);
-        let limits = Limits {
-            time: Some(time),
-            cpu: Some(time),
-            output_bytes: Some(OUTPUT_BYTES_MAX),
-            ..Limits::default()
-        };
+        let limits =
+            Limits { time: Some(time), cpu: Some(time), output_bytes: Some(OUTPUT_BYTES_MAX), ..Limits::default() };
         let readable = dream.grants.iter().filter(|grant| !grant.is_layered);
         let grants: Vec<Grant> = readable
             .map(|grant| Grant { host: (&grant.host).into(), inside: (&grant.inside).into(), access: Access::Read })

@@ -68,7 +68,8 @@ impl Agent {
         let is_late = lifetime.is_some_and(|lifetime| since.elapsed() >= lifetime);
         let page = tell::page(&mut talk.inside.client, &begun.dream)?;
         let outcome = outcome.context("the agent could not be watched to its end")?;
-        let ending = Ending { talk, outcome, signal, is_late, is_flooded: intake.is_flooded(), errors: intake.errors() };
+        let ending =
+            Ending { talk, outcome, signal, is_late, is_flooded: intake.is_flooded(), errors: intake.errors() };
         ending.finish(&begun.dream, page, &job, is_json, color)
     }
 }
