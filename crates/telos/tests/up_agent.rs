@@ -85,7 +85,7 @@ fn the_example_agent_mends_a_method_if_the_tests_pass() {
     assert_eq!(agent["reason"], "it ended without saying done (exit code 1)");
     assert!(agent["log"][1].as_str().is_some_and(|line| line.starts_with("AccountTest testTax: ")), "{}", agent["log"]);
     assert!(agent["stderr"].as_str().is_some_and(|text| text.contains("1 tests fail")));
-    assert!(is_nothing_left(&up));
+    wait_for("nothing is left", || is_nothing_left(&up));
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn whatever_an_agent_writes_it_is_answered_or_ended() {
     assert_eq!((code, &object["agent"]["counts"]["faults"]), (Some(0), &json!(2)), "{object}");
     let (code, object) = told(&up, &["--lifetime", "60"], &["python3", "-c", MANY]);
     assert_eq!((code, reason(&object).as_str()), (Some(1), "it sent more than 100000 requests"));
-    assert!(is_nothing_left(&up));
+    wait_for("nothing is left", || is_nothing_left(&up));
     assert_eq!(up.send("Account tax").output, "1\n");
 }
 
@@ -216,7 +216,7 @@ fn an_agent_that_never_reads_is_ended_with_its_dream() {
     let script = format!("for i in 1 2 3 4 5 6 7 8 9; do printf '%s\\n' '{long}'; done; sleep 100");
     let (code, object) = told(&up, &["--lifetime", "3"], &["sh", "-c", &script]);
     assert_eq!((code, &object["agent"]["reason"]), (Some(124), &json!("the time of its dream was up")), "{object}");
-    assert!(is_nothing_left(&up));
+    wait_for("nothing is left", || is_nothing_left(&up));
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn an_agent_ends_when_its_dream_does() {
     telos_in(Path::new("."), &["dream", "discard", "--image", directory, &name], "");
     let code = agent.wait().unwrap().code();
     assert_eq!(code, Some(1));
-    assert!(is_nothing_left(&up));
+    wait_for("nothing is left", || is_nothing_left(&up));
 }
 
 #[test]
@@ -336,7 +336,7 @@ fn an_agent_that_cannot_run_is_told_and_leaves_no_dream() {
     let up = Up::start(&[]);
     let ran = run(&up, &[], &["no-such-program"]);
     assert!(ran.code == Some(1) && ran.errors.contains("no-such-program"), "{ran:?}");
-    assert!(is_nothing_left(&up));
+    wait_for("nothing is left", || is_nothing_left(&up));
     let directory = up.directory.to_str().unwrap();
     let ran = telos_in(Path::new("."), &["dream", "run", "--image", directory, "--net", "a.example:80", "-e", "1"], "");
     assert!(ran.code == Some(1) && ran.errors.contains("--command"), "{ran:?}");
