@@ -31,7 +31,7 @@ fn conversation(random: &mut Random) -> String {
     let mut text = String::new();
     for _ in 0..random.below(40) {
         let mut line = line(random);
-        for _ in 0..[0, 0, 1, 4][random.below(4) as usize] {
+        for _ in 0..[0, 0, 1, 4][random.below(4)] {
             worsen(random, &mut line);
         }
         text.push_str(&line);
@@ -43,14 +43,14 @@ fn conversation(random: &mut Random) -> String {
 }
 
 fn pick<'a>(random: &mut Random, all: &[&'a str]) -> &'a str {
-    all[random.below(all.len() as u64) as usize]
+    all[random.below(all.len())]
 }
 
 fn line(random: &mut Random) -> String {
     match random.below(12) {
         0 => return pick(random, &["", " \r", "null", "[]", "{}", "\"\"", "-", "{\"jsonrpc\":\"2.0\""]).into(),
-        1 => return pick(random, &["[", "{\"a\":", "{\"params\":["]).repeat(random.below(200) as usize),
-        2 => return "x".repeat(random.below(1000) as usize),
+        1 => return pick(random, &["[", "{\"a\":", "{\"params\":["]).repeat(random.below(200)),
+        2 => return "x".repeat(random.below(1000)),
         _ => {}
     }
     let id = pick(random, &["1", "null", "\"a\"", "1e999", "\"\\ud800\"", "{}", "-0.0", "true", "[1]"]);
@@ -79,12 +79,10 @@ fn line(random: &mut Random) -> String {
 
 fn worsen(random: &mut Random, line: &mut String) {
     let mut letters: Vec<char> = line.chars().collect();
-    let place = random.below(letters.len() as u64 + 1) as usize;
+    let place = random.below(letters.len() + 1);
     match random.below(3) {
         0 if place < letters.len() => drop(letters.remove(place)),
-        1 if place < letters.len() => {
-            letters[place] = ['{', '}', '"', '\\', ',', ':', '[', ']'][random.below(8) as usize]
-        }
+        1 if place < letters.len() => letters[place] = ['{', '}', '"', '\\', ',', ':', '[', ']'][random.below(8)],
         _ => letters.insert(place, char::from_u32(0xE000 + random.below(256) as u32).unwrap_or(' ')),
     }
     *line = letters.into_iter().collect();
