@@ -5,15 +5,15 @@ use crate::workspace::{self, Workspace};
 use anyhow::{Result, ensure};
 
 /// Every target; the gate runs a sample of each.
-pub const TARGETS: &[&str] = &["syntax", "vm", "journal"];
+pub const TARGETS: &[&str] = &["syntax", "vm", "journal", "agent"];
 
 fn package_of(target: &str) -> &'static str {
-    if target == "journal" { "dream" } else { "language" }
+    if matches!(target, "journal" | "agent") { "dream" } else { "language" }
 }
 
 #[derive(clap::Args)]
 pub struct Options {
-    /// Which target: syntax, vm or journal
+    /// Which target: syntax, vm, journal or agent
     #[arg(value_parser = clap::builder::PossibleValuesParser::new(TARGETS))]
     name: String,
     /// How long to run

@@ -4,6 +4,7 @@
 //! - `attendant`: the process beside a dreamer; `world`: dreams that need none
 //! - `kept`: dreams as files that outlive every process
 //! - [`show`]: what a dream did, for a person and for programs
+//! - [`agent`]: what a program outside may say about a dream that it was given
 //!
 //! # The way of a journal
 //!
@@ -35,6 +36,7 @@
 //!
 //! **After an error** of a decoder the dream is to be ended, and its journal is good for nothing but to look at.
 
+pub mod agent;
 mod attendant;
 mod error;
 mod journal;

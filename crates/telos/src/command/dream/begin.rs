@@ -1,5 +1,6 @@
 //! `telos dream new` and `run`: how a dream begins.
 
+use super::agent::{Agent, AgentOptions};
 use super::{connect, tell};
 use crate::command::{RequestOptions, print, send};
 use crate::options::{Color, ImageDirectory, parse_bytes, parse_time};
@@ -63,7 +64,7 @@ impl OrderOptions {
     }
 }
 
-fn begin(client: &mut Client, order: DreamOrder) -> anyhow::Result<DreamBegun> {
+pub fn begin(client: &mut Client, order: DreamOrder) -> anyhow::Result<DreamBegun> {
     match client.send(&Request::new(Command::Dream(Box::new(order))))?.outcome {
         Outcome::Value(shown) => Ok(serde_json::from_str(&shown.text)?),
         Outcome::Failure(failure) => bail!(failure.message),
@@ -137,12 +138,20 @@ const RUN_EXAMPLES: &str = "\
 Examples:
   telos dream run --image garden mend.io
   telos dream run --image garden -e 'Garden grow = method(size = size + 2)'
-  telos dream run --image garden --keep --mandate 'mend the gate' mend.io";
+  telos dream run --image garden --keep --mandate 'mend the gate' mend.io
+  telos dream run --image garden --mandate 'mend the gate' \\
+      --file mend.py --command python3 mend.py
 
-/// Run a script in a dream, and show what it changed
+An agent is a program that speaks JSON-RPC 2.0, one object a line, over its
+standard input and output: eval, get, set, list, tests, log, done. Standard
+error is its log, TELOS_MANDATE its mandate. It is sealed as by telos exec.
+With it, --fuel is for all that it evaluates, --timeout and --memory for each,
+and --lifetime ends both. Exit codes are those of exec; 1 if it never said done.";
+
+/// Run a script or an agent in a dream, and show what it changed
 ///
-/// Forks the image, seals the copy, runs the script there as one transaction, ends the dream, and shows its journal. The
-/// live image goes on meanwhile and is not changed. Exit codes are those of eval.
+/// Forks the image, seals the copy, runs the script there as one transaction, or gives the dream to a command; ends the
+/// dream, and shows its journal. The live image goes on meanwhile and is not changed. Exit codes are those of eval.
 #[derive(Args, Debug)]
 #[command(after_help = RUN_EXAMPLES)]
 pub struct Run {
@@ -159,12 +168,15 @@ pub struct Run {
     #[arg(long, value_name = "RUNG", default_value = "process")]
     rung: RungName,
 
-    /// Print a JSON object with the dream's name, what the script came to, and its changes
+    #[command(flatten)]
+    agent: AgentOptions,
+
+    /// Print a JSON object with the dream's name, what the script or the agent came to, and its changes
     #[arg(long)]
     json: bool,
 
     /// Run this source
-    #[arg(short, long, value_name = "SOURCE", conflicts_with = "file", required_unless_present = "file")]
+    #[arg(short, long, value_name = "SOURCE", conflicts_with = "file", required_unless_present_any = ["file", "command"])]
     expression: Option<String>,
 
     /// A file of Io source, - for standard input
@@ -174,6 +186,14 @@ pub struct Run {
 
 impl Run {
     pub fn run(self, color: Color) -> anyhow::Result<ExitCode> {
+        if !self.agent.command.is_empty() {
+            let words: Vec<_> = self.agent.command.iter().map(|word| word.to_string_lossy()).collect();
+            let mut dream = self.order.order(words.join(" "))?;
+            let job = self.agent.job(&mut dream)?;
+            let agent = Agent { job, dream, limits: self.limits, is_json: self.json };
+            return agent.run(connect(&self.directory)?, color);
+        }
+        self.agent.check_unused()?;
         let (label, text) = match (&self.expression, &self.file) {
             (Some(source), _) => ("dream".to_string(), source.clone()),
             (None, Some(file)) => (file.clone(), source::read(file, None)?.unwrap_or_default()),

@@ -1,7 +1,9 @@
 //! `telos dream`: sealed forks of an image that is up.
 //!
 //! - `begin`: `new`, `run` and `resume`; `talk`: `eval` and `discard`; `tell`: `list` and `show`
+//! - `agent`: `run --command`
 
+mod agent;
 mod begin;
 mod talk;
 mod tell;

@@ -2,7 +2,7 @@
 
 use super::Exec;
 use super::language::{Installed, Language, Languages};
-use super::sockets::{self, Keeping};
+use super::sockets::Keeping;
 use crate::digest;
 use anyhow::{Context, bail, ensure};
 use sandbox::process::{HOME, PATH};
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// More is no program.
 const CODE_BYTES_MAX: u64 = 64 << 20;
 /// What every program finds in its environment.
-const VARIABLES: [(&str, &str); 4] = [("PATH", PATH), ("HOME", HOME), ("USER", "user"), ("LANG", "C.UTF-8")];
+pub const VARIABLES: [(&str, &str); 4] = [("PATH", PATH), ("HOME", HOME), ("USER", "user"), ("LANG", "C.UTF-8")];
 
 /// An order, and what is remembered of where it came from.
 pub struct Job {
@@ -45,10 +45,8 @@ impl Job {
     pub fn new(exec: &Exec) -> anyhow::Result<Job> {
         let limits = exec.limits.limits();
         let grants = exec.view.grants()?;
-        let files = exec.view.files(&limits)?;
-        let network = exec.view.network();
-        let policy = exec.view.sockets.as_deref().map(|file| sockets::read(file, &network));
-        let (sockets, keeping) = policy.transpose()?.unwrap_or_default();
+        let files = exec.view.handed.files(&limits)?;
+        let (network, sockets, keeping) = exec.view.handed.network()?;
         let mut order = Order {
             directory: exec.view.directory(&grants),
             view: View { grants, files },
@@ -60,14 +58,14 @@ impl Job {
         };
         let Some(code) = code(exec)? else {
             order.program = exec.words.clone();
-            order.environment = exec.view.environment(VARIABLES.into_iter());
+            order.environment = exec.view.handed.environment(VARIABLES.into_iter());
             return Ok(Job { order, stdin: standard_input()?, language: None, code: None, keeping });
         };
         let languages = Languages::load()?;
         let (name, language) = language_of(&languages, exec.lang.as_deref(), &code)?;
         let installed = language.installed().with_context(|| not_installed(name, language))?;
         let own = language.environment.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        order.environment = exec.view.environment(VARIABLES.into_iter().chain(own));
+        order.environment = exec.view.handed.environment(VARIABLES.into_iter().chain(own));
         let stdin = if code.was_input { Stdin::Empty } else { standard_input()? };
         let facts = put_in(&mut order, code, language, installed, &exec.words);
         Ok(Job { order, stdin, language: Some(name.to_string()), code: Some(facts), keeping })

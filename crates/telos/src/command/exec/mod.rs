@@ -11,19 +11,19 @@
 mod apply;
 mod diff;
 mod ending;
-mod job;
+pub mod job;
 mod language;
 mod limits;
 mod list;
 mod plan;
-mod result;
-mod signals;
+pub mod result;
+pub mod signals;
 mod snapshot;
-mod sockets;
+pub mod sockets;
 mod stream;
-mod terminal;
+pub mod terminal;
 mod tree;
-mod view;
+pub mod view;
 pub mod zygote;
 
 pub use terminal::tamed;

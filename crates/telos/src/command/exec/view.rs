@@ -1,9 +1,11 @@
 //! What a program sees and whom it may call, as it is written on the command line: directories, files, variables, hosts.
 
+use super::sockets::{self, Keeping};
 use anyhow::{Context, bail, ensure};
 use clap::builder::{OsStringValueParser, TypedValueParser, ValueParser};
 use clap::{Args, ValueHint};
 use sandbox::network::Destination;
+use sandbox::network::sockets::Sockets;
 use sandbox::process::HOME;
 use sandbox::{Access, FileIn, Grant, Limits, Network};
 use std::ffi::{OsStr, OsString};
@@ -21,13 +23,20 @@ pub struct ViewOptions {
     #[arg(long, value_name = "DIR[:INSIDE]", value_parser = mapping(), help_heading = "View")]
     pub write: Vec<Mapping>,
 
-    /// Hand it a copy of a file; in its home unless INSIDE says where
-    #[arg(long = "file", value_name = "FILE[:INSIDE]", value_parser = mapping(), help_heading = "View")]
-    handed_in: Vec<Mapping>,
+    #[command(flatten)]
+    pub handed: HandedOptions,
 
     /// Where it starts; in the first directory of --write or --read, else its home
     #[arg(long, value_name = "INSIDE", help_heading = "View")]
     directory: Option<PathBuf>,
+}
+
+/// What it is handed, whatever it sees else, and whom it may call.
+#[derive(Args, Clone, Debug, Default)]
+pub struct HandedOptions {
+    /// Hand it a copy of a file; in its home unless INSIDE says where
+    #[arg(long = "file", value_name = "FILE[:INSIDE]", value_parser = mapping(), help_heading = "View")]
+    handed_in: Vec<Mapping>,
 
     /// Set a variable, or hand yours in; it has none of yours else
     #[arg(long, value_name = "NAME[=VALUE]", help_heading = "View")]
@@ -39,7 +48,7 @@ pub struct ViewOptions {
 
     /// Block, redirect or replay socket calls that go past the proxy, as this TOML file says: docs/exec.md
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "View")]
-    pub sockets: Option<PathBuf>,
+    sockets: Option<PathBuf>,
 }
 
 /// `HOST[:INSIDE]`. A colon that has no `/` behind it belongs to the name.
@@ -105,6 +114,17 @@ impl ViewOptions {
         written.chain(self.read.iter().map(|mapping| mapping.grant(Access::Read))).collect()
     }
 
+    pub fn directory(&self, grants: &[Grant]) -> PathBuf {
+        let first = || grants.iter().find(|grant| grant.host.is_dir()).map(|grant| grant.inside.clone());
+        self.directory.clone().or_else(first).unwrap_or_else(|| HOME.into())
+    }
+}
+
+impl HandedOptions {
+    pub fn is_empty(&self) -> bool {
+        self.handed_in.is_empty() && self.env.is_empty() && self.net.is_empty() && self.sockets.is_none()
+    }
+
     /// They lie in memory, so they count against what it may write.
     pub fn files(&self, limits: &Limits) -> anyhow::Result<Vec<FileIn>> {
         let room_bytes = limits.disk_bytes.unwrap_or(u64::MAX);
@@ -116,13 +136,12 @@ impl ViewOptions {
         self.handed_in.iter().map(Mapping::file_in).collect()
     }
 
-    pub fn directory(&self, grants: &[Grant]) -> PathBuf {
-        let first = || grants.iter().find(|grant| grant.host.is_dir()).map(|grant| grant.inside.clone());
-        self.directory.clone().or_else(first).unwrap_or_else(|| HOME.into())
-    }
-
-    pub fn network(&self) -> Network {
-        if self.net.is_empty() { Network::None } else { Network::Allowed(self.net.clone()) }
+    /// Whom it may call, what becomes of calls past the proxy, and what of them is to be written down.
+    pub fn network(&self) -> anyhow::Result<(Network, Sockets, Option<Keeping>)> {
+        let network = if self.net.is_empty() { Network::None } else { Network::Allowed(self.net.clone()) };
+        let policy = self.sockets.as_deref().map(|file| sockets::read(file, &network));
+        let (sockets, keeping) = policy.transpose()?.unwrap_or_default();
+        Ok((network, sockets, keeping))
     }
 
     /// What the user sets, over what every program and this language has.
@@ -158,7 +177,8 @@ mod tests {
 
     #[test]
     fn what_the_user_sets_wins_and_nothing_else_is_handed_in() {
-        let options = ViewOptions { env: vec!["A=2".into(), "TELOS_SURELY_UNSET".into()], ..ViewOptions::default() };
+        let options =
+            HandedOptions { env: vec!["A=2".into(), "TELOS_SURELY_UNSET".into()], ..HandedOptions::default() };
         let variables = options.environment([("A", "1"), ("B", "3")].into_iter());
         assert_eq!(variables, [("B".into(), "3".into()), ("A".into(), "2".into())]);
     }

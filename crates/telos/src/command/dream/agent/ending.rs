@@ -1,0 +1,105 @@
+//! How an agent ended: status, exit code, last words, JSON, and its line in the log of runs.
+
+use super::job::Job;
+use super::talk::Talk;
+use crate::command::dream::tell;
+use crate::command::exec::result;
+use crate::command::print;
+use crate::options::Color;
+use crate::report;
+use crate::runs::{self, described};
+use crate::session::exit_code;
+use sandbox::{Outcome, Verdict};
+use serde_json::{Value, json};
+use std::process::ExitCode;
+
+pub struct Ending {
+    pub talk: Talk,
+    pub outcome: Outcome,
+    /// With which somebody ended it, 0 if nobody did.
+    pub signal: usize,
+    /// The dream's time was up.
+    pub is_late: bool,
+    /// It wrote more than could wait.
+    pub is_flooded: bool,
+    /// What it wrote to standard error, if that was kept.
+    pub errors: String,
+}
+
+impl Ending {
+    pub fn finish(self, dream: &str, page: Value, job: &Job, is_json: bool, color: Color) -> anyhow::Result<ExitCode> {
+        self.record(dream, job);
+        let not_kept = job.keeping.as_ref().and_then(|keeping| keeping.write().err());
+        let failure = self.failure();
+        let code = if not_kept.is_some() { result::exit_code::REFUSED } else { self.exit_code(failure.is_some()) };
+        if is_json {
+            let mut agent = self.talk.facts();
+            agent["status"] = json!(if failure.is_some() { "failed" } else { "done" });
+            agent["reason"] = json!(failure);
+            agent["stderr"] = json!(self.errors);
+            for (name, value) in described::ended(&self.outcome) {
+                agent[name] = value;
+            }
+            print(&format!("{}\n", json!({ "dream": dream, "agent": agent, "journal": page })))?;
+        } else {
+            let words = match (&failure, self.talk.session.summary().unwrap_or_default()) {
+                (Some(why), _) => format!("telos: the agent failed: {why}"),
+                (None, "") => "telos: the agent is done".to_string(),
+                (None, summary) => format!("telos: the agent is done: {summary}"),
+            };
+            report::say(&report::harmless(&words));
+            result::refused_calls(&self.outcome.calls).iter().for_each(|words| report::say(&report::harmless(words)));
+            tell::print_page(&page, color)?;
+        }
+        if let Some(error) = not_kept {
+            report::say(&format!("error: {error:#}"));
+        }
+        Ok(ExitCode::from(code))
+    }
+
+    /// Why it did not do what it was to do; none if it said that it is done.
+    fn failure(&self) -> Option<String> {
+        if self.talk.session.summary().is_some() {
+            return None;
+        }
+        let why = match &self.outcome.verdict {
+            _ if self.signal != 0 => "it was interrupted".to_string(),
+            _ if self.is_late => "the time of its dream was up".to_string(),
+            _ if self.is_flooded => "it wrote more requests than may wait, and read no answers".to_string(),
+            verdict => match (&self.talk.ended_for, verdict) {
+                (Some(why), _) => why.clone(),
+                (None, Verdict::Exited(code)) => format!("it ended without saying done (exit code {code})"),
+                (None, Verdict::Signalled(signal)) => format!("signal {signal} ended it before it said done"),
+                (None, Verdict::Limited(limit)) => {
+                    format!("it used more {} than it may", format!("{limit:?}").to_lowercase())
+                }
+                (None, Verdict::Stopped) => "it was stopped".to_string(),
+            },
+        };
+        Some(why)
+    }
+
+    /// That of the command, as far as it has one that says something.
+    fn exit_code(&self, is_failed: bool) -> u8 {
+        let own = result::exit_code_of(&self.outcome.verdict);
+        match (self.signal, is_failed) {
+            (signal, _) if signal != 0 => result::exit_code::SIGNALLED.saturating_add(signal as u8),
+            // One that is done and stays is ended by us.
+            (_, false) if self.outcome.verdict == Verdict::Stopped => 0,
+            (_, false) => own,
+            (_, true) if self.is_late => exit_code::TIMEOUT,
+            (_, true) if own == 0 || self.outcome.verdict == Verdict::Stopped => exit_code::EXCEPTION,
+            (_, true) => own,
+        }
+    }
+
+    fn record(&self, dream: &str, job: &Job) {
+        let mut record = described::asked(&job.order);
+        record.extend(described::ended(&self.outcome));
+        record.extend(described::calls(&self.outcome.calls, runs::LIST_LENGTH_MAX));
+        record.insert("dream".into(), json!(dream));
+        if let Err(error) = runs::record(record) {
+            report::say(&format!("warning: this run was not recorded: {error:#}"));
+        }
+    }
+}
