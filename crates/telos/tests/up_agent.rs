@@ -231,7 +231,7 @@ def tried(name, what):
     try: print(name, 'done', what(), flush=True, file=__import__('sys').stderr)
     except OSError as error: print(name, 'refused', flush=True, file=__import__('sys').stderr)
 def unix():
-    s = socket.socket(socket.AF_UNIX); s.connect({directory:?} + '/telos.socket')
+    s = socket.socket(socket.AF_UNIX); s.connect({directory:?} + '/telos.sock')
 tried('host', lambda: open({manifest:?}).read(9))
 tried('image', lambda: os.listdir({directory:?}))
 tried('keeper', unix)
