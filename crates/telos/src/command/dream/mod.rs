@@ -36,7 +36,7 @@ pub struct Dream {
 #[derive(Subcommand, Debug)]
 enum Command {
     New(begin::New),
-    Run(begin::Run),
+    Run(Box<begin::Run>),
     Resume(begin::Resume),
     Eval(talk::Eval),
     List(tell::List),
