@@ -157,12 +157,13 @@ pub struct Before {
 }
 
 impl Cgroup {
-    /// `None` where there are none. What others left behind is not looked for: that takes longer the more there are.
+    /// `None` where there are none.
     pub fn make(limits: &Limits) -> io::Result<Option<Cgroup>> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("{}{}-{number}", own_prefix(), std::process::id());
         let layout = Layout::of_host();
+        layout.sweep();
         let (memory, time, is_second) = match layout {
             Layout::Second { directory } => (directory.join(&name), None, true),
             Layout::First { memory, time } => (memory.join(&name), time.as_ref().map(|time| time.join(&name)), false),

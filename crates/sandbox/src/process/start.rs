@@ -1,7 +1,7 @@
 //! Starts a run: makes all ready, then the first process inside, and hears from it that the program runs or why not.
 
 use super::cell::Cell;
-use super::cgroup::{Before, Cgroup, Layout};
+use super::cgroup::{Before, Cgroup};
 use super::ids::Ids;
 use super::inside::{self, HANDED_OUT, Handed};
 use super::meter::{Counted, Meter};
@@ -62,14 +62,10 @@ pub fn begin_with(
     body: &mut dyn FnMut() -> i32,
 ) -> Result<Run, SandboxError> {
     let begun = Begun::now(order, streams, Ids::of_run())?;
-    let is_dream = purpose == Purpose::Dream;
-    // Whoever makes many copies of itself sweeps now and then.
-    if !is_dream {
-        Layout::of_host().sweep();
-    }
     let cgroup = Cgroup::make(&order.limits)
         .map_err(SandboxError::system("make a cgroup; what holds this process may not allow it: run it elsewhere"))?;
     let is_counted = cgroup.is_none();
+    let is_dream = purpose == Purpose::Dream;
     let base = if is_dream { Base::of_dreams() } else { Base::of_host(is_counted) };
     let setting = Setting { purpose, is_counted, cell: None, base };
     let mut plan = Plan::new(order, source::find(&order.view.grants, begun.ids)?, setting)?;
