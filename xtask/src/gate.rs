@@ -32,8 +32,14 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         step("tidy", || tidy::run(workspace).map(|()| String::new())),
         step("test", || tests(workspace, options.seed)),
     ];
-    for target in fuzz::TARGETS {
-        outcomes.push(step(&format!("fuzz {target}"), || fuzz_sample(workspace, target, options)));
+    // Two at a time: each has one thread.
+    for pair in fuzz::TARGETS.chunks(2) {
+        outcomes.extend(std::thread::scope(|scope| {
+            let sample = |target| step(&format!("fuzz {target}"), || fuzz_sample(workspace, target, options));
+            let under_way: Vec<_> = pair.iter().map(|target| scope.spawn(move || sample(*target))).collect();
+            let ended = under_way.into_iter().map(|each| each.join().expect("a step returns what went wrong"));
+            ended.collect::<Vec<Outcome>>()
+        }));
     }
     summarise(&outcomes).context("the gate is closed")
 }
