@@ -3,6 +3,7 @@
 use crate::workspace::{self, Workspace};
 use crate::{fuzz, tidy};
 use anyhow::{Context, Result, bail, ensure};
+use std::collections::VecDeque;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -103,27 +104,49 @@ fn tally_tests(command: &mut Command, tally: &mut Tally) -> Result<bool> {
 }
 
 /// The sums over the result lines that each test binary prints.
-#[derive(Default, PartialEq, Debug)]
+#[derive(Default)]
 struct Tally {
     passed: u64,
     failed: u64,
+    /// What the binaries that failed said last, for whoever reads only the end.
+    reasons: Vec<String>,
+    /// The last lines that were no test that passed.
+    latest: VecDeque<String>,
 }
+
+/// Enough for the panics of some tests and their names.
+const REASONS: usize = 40;
 
 impl Tally {
     fn read(&mut self, line: &str) {
-        let Some(result) = line.strip_prefix("test result: ") else { return };
+        let Some(result) = line.strip_prefix("test result: ") else { return self.keep(line) };
         let count = |label: &str| {
             let words: Vec<&str> = result.split([' ', ';']).filter(|word| !word.is_empty()).collect();
             words.windows(2).find(|pair| pair[1] == label).and_then(|pair| pair[0].parse::<u64>().ok()).unwrap_or(0)
         };
         self.passed += count("passed");
         self.failed += count("failed");
+        let said = self.latest.drain(..);
+        if !result.starts_with("ok") {
+            self.reasons.extend(said);
+        }
+    }
+
+    fn keep(&mut self, line: &str) {
+        if line.trim().is_empty() || line.ends_with("... ok") {
+            return;
+        }
+        if self.latest.len() == REASONS {
+            self.latest.pop_front();
+        }
+        self.latest.push_back(line.into());
     }
 }
 
 impl std::fmt::Display for Tally {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "{} passed, {} failed", self.passed, self.failed)
+        write!(formatter, "{} passed, {} failed", self.passed, self.failed)?;
+        self.reasons.iter().try_for_each(|line| write!(formatter, "\n    {line}"))
     }
 }
 
@@ -170,7 +193,18 @@ mod tests {
         tally.read("test result: ok. 12 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s");
         tally.read("test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.10s");
         tally.read("test parser::tests::result ... ok");
-        assert_eq!(tally, Tally { passed: 15, failed: 2 });
         assert_eq!(tally.to_string(), "15 passed, 2 failed");
+    }
+
+    #[test]
+    fn what_a_failed_test_said_is_told_again_at_the_end() {
+        let mut tally = Tally::default();
+        tally.read("running 2 tests");
+        tally.read("test result: ok. 2 passed; 0 failed");
+        tally.read("test first ... ok");
+        tally.read("test second ... FAILED");
+        tally.read("second: it was dark");
+        tally.read("test result: FAILED. 1 passed; 1 failed");
+        assert_eq!(tally.to_string(), "3 passed, 1 failed\n    test second ... FAILED\n    second: it was dark");
     }
 }

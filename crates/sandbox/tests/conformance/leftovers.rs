@@ -17,6 +17,8 @@ const SAMPLE: usize = 90;
 const SOAK: usize = 10_000;
 /// How long the kernel may take to clear away what was killed.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// Between two looks.
+const PAUSE: Duration = Duration::from_millis(10);
 /// Things are killed before this has passed; a run takes a few milliseconds.
 const LATEST_KILL_MICROSECONDS: u64 = 12_000;
 /// Groups of limits that are ours have this in their names.
@@ -38,9 +40,7 @@ impl Traces {
     fn now() -> Traces {
         let processes = descendants(std::process::id());
         let namespaces = processes.iter().flat_map(|process| namespaces(&process.to_string())).collect();
-        let mut groups = BTreeSet::new();
-        find_groups(Path::new("/sys/fs/cgroup"), 0, &mut groups);
-        Traces { processes, descriptors: descriptors(), mounts: mounts(), namespaces, groups }
+        Traces { processes, descriptors: descriptors(), mounts: mounts(), namespaces, groups: abandoned_groups() }
     }
 
     /// What is here now and was not before.
@@ -98,17 +98,19 @@ fn namespaces(process: &str) -> Vec<String> {
     links.filter_map(|link| Some(fs::read_link(link.path()).ok()?.display().to_string())).collect()
 }
 
-/// Groups of limits that nobody is responsible for any more: those of supervisors that are gone, and of this process. The
-/// tree of groups is small; ours are not far below its top.
-fn find_groups(directory: &Path, depth: usize, found: &mut BTreeSet<PathBuf>) {
-    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-        if depth < 6 && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            if is_abandoned(&entry.file_name().to_string_lossy()) {
-                found.insert(entry.path());
-            }
-            find_groups(&entry.path(), depth + 1, found);
-        }
-    }
+/// Groups of limits that nobody is responsible for any more: those of supervisors that are gone, and of this process. They are
+/// made below the groups that this process is in; what lies in others was left by others.
+fn abandoned_groups() -> BTreeSet<PathBuf> {
+    let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let directories = own.lines().filter_map(|line| {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (controllers, path) = (parts.next()?, parts.next()?);
+        let mount = Path::new("/sys/fs/cgroup").join(controllers.trim_start_matches("name="));
+        let whole = mount.join(path.trim_start_matches('/'));
+        Some(if whole.is_dir() { whole } else { mount })
+    });
+    let entries = directories.flat_map(|directory| fs::read_dir(directory).into_iter().flatten().flatten());
+    entries.filter(|entry| is_abandoned(&entry.file_name().to_string_lossy())).map(|entry| entry.path()).collect()
 }
 
 /// A name ends with the number of the supervisor and of its run. Other rows, and other users, have theirs meanwhile.
@@ -118,12 +120,14 @@ fn is_abandoned(name: &str) -> bool {
         .is_some_and(|number| *number == *std::process::id().to_string() || !Path::new("/proc").join(number).exists())
 }
 
-/// Waits until all that is new has gone, or says what has not. What counts is what was there when this began.
+/// Waits until all that is new has gone, or says what has not. What counts is what was there when this began. Supervisors of
+/// other rows are killed meanwhile too, and their groups wait for whoever runs something next.
 fn must_vanish(before: &Traces) -> Judged {
     reap();
     let first = Traces::now().more_than(before);
     let deadline = Instant::now() + PATIENCE;
     loop {
+        clear_away()?;
         reap();
         let now = Traces::now().more_than(before);
         let left: Vec<&String> = first.iter().filter(|trace| now.contains(trace)).collect();
@@ -133,7 +137,7 @@ fn must_vanish(before: &Traces) -> Judged {
         if Instant::now() > deadline {
             return Err(format!("left behind: {left:?}"));
         }
-        std::thread::yield_now();
+        std::thread::sleep(PAUSE);
     }
 }
 
@@ -260,7 +264,6 @@ fn after_many_runs(stage: &Stage) -> Judged {
         reap();
     }
     stage.backend.clear();
-    clear_away()?;
     must_vanish(&before)
 }
 
@@ -293,14 +296,25 @@ fn after_death_of_supervisor(stage: &Stage) -> Judged {
     if neighbour.said() != "settled" {
         return Err(format!("the family did not settle: {:?}", neighbour.said()));
     }
-    if Traces::now().processes.len() < before.processes.len() + 4 {
-        return Err("the family cannot be seen from outside".into());
-    }
+    must_be_seen(&before)?;
     neighbour.kill_supervisor();
     drop(neighbour);
     stage.backend.clear();
-    clear_away()?;
     must_vanish(&before)
+}
+
+/// Waits until the supervisor, its program, a child and a grandchild are there: who says that it has settled does not wait
+/// for its children's children.
+fn must_be_seen(before: &Traces) -> Judged {
+    const FAMILY: usize = 4;
+    let deadline = Instant::now() + PATIENCE;
+    while descendants(std::process::id()).difference(&before.processes).count() < FAMILY {
+        if Instant::now() > deadline {
+            return Err("the family cannot be seen from outside".into());
+        }
+        std::thread::sleep(PAUSE);
+    }
+    Ok(())
 }
 
 /// Inside: children and grandchildren in sessions of their own, deaf to signals.
