@@ -15,6 +15,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("store", &["object", "system"]),
     ("keeper", &["system"]),
     ("sandbox", &["system"]),
+    ("broker", &["sandbox", "system"]),
     ("image", &["object", "language", "store", "merge"]),
     ("dream", &["object", "system", "language", "store", "image", "merge", "sandbox"]),
     ("evolve", &["object", "image", "dream"]),

@@ -64,20 +64,37 @@ impl Destination {
         };
         is_host && self.port == port
     }
+
+    /// Reads one that may also be of this machine or its own networks. Only for who decides about those by itself.
+    pub fn of_anywhere(text: &str) -> Result<Destination, DestinationError> {
+        Destination::read(text, Ok)
+    }
+
+    /// The address, if it is one and no name.
+    pub fn address(&self) -> Option<IpAddr> {
+        match self.pattern {
+            Pattern::Exactly(Host::Address(address)) => Some(address),
+            Pattern::Exactly(Host::Name(_)) | Pattern::Below(_) => None,
+        }
+    }
+
+    fn read(text: &str, checked: fn(Host) -> Result<Host, DestinationError>) -> Result<Destination, DestinationError> {
+        let (host, port) = split_port(text)?;
+        let Some(domain) = host.strip_prefix("*.") else {
+            return Ok(Destination { pattern: Pattern::Exactly(checked(host.parse()?)?), port });
+        };
+        match checked(domain.parse()?)? {
+            Host::Name(name) if name.contains('.') => Ok(Destination { pattern: Pattern::Below(name), port }),
+            _ => Err(DestinationError::TooWide(text.into())),
+        }
+    }
 }
 
 impl FromStr for Destination {
     type Err = DestinationError;
 
     fn from_str(text: &str) -> Result<Destination, DestinationError> {
-        let (host, port) = split_port(text)?;
-        let Some(domain) = host.strip_prefix("*.") else {
-            return Ok(Destination { pattern: Pattern::Exactly(reachable(host.parse()?)?), port });
-        };
-        match reachable(domain.parse()?)? {
-            Host::Name(name) if name.contains('.') => Ok(Destination { pattern: Pattern::Below(name), port }),
-            _ => Err(DestinationError::TooWide(text.into())),
-        }
+        Destination::read(text, reachable)
     }
 }
 

@@ -6,7 +6,7 @@
 use super::address::{Special, special};
 use super::destination::{Destination, Host};
 use std::io;
-use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
 
 /// No honest name has more.
@@ -23,6 +23,8 @@ pub trait Connector: Send + Sync {
 /// Whom a run may reach, and how that is done.
 pub struct Outside {
     allowed: Vec<Destination>,
+    /// Those among them that may be at an address that is no public host's; none of a sandbox.
+    private: Vec<Destination>,
     resolver: Box<dyn Resolver>,
     connector: Box<dyn Connector>,
     connecting: Duration,
@@ -66,12 +68,17 @@ impl Outside {
         resolver: Box<dyn Resolver>,
         connector: Box<dyn Connector>,
     ) -> Outside {
-        Outside { allowed, resolver, connector, connecting }
+        Outside { allowed, private: Vec::new(), resolver, connector, connecting }
+    }
+
+    /// Lets `addresses` give what is no public host's for these. Connecting is then for who asked: `reach` refuses it still.
+    pub fn with_private(self, private: Vec<Destination>) -> Outside {
+        Outside { private, ..self }
     }
 
     /// Connects, or says why not. Takes no longer than the resolver and `connecting` together.
     pub fn reach(&self, host: &Host, port: u16) -> Result<Reached, Refusal> {
-        let addresses = self.checked_addresses(host, port)?;
+        let addresses = self.addresses(host, port)?;
         let deadline = Instant::now() + self.connecting;
         let mut failure = io::Error::from(io::ErrorKind::TimedOut);
         for (index, address) in addresses.iter().enumerate() {
@@ -90,10 +97,12 @@ impl Outside {
         Err(Refusal::Unreachable { host: host.clone(), port, source: failure })
     }
 
-    fn checked_addresses(&self, host: &Host, port: u16) -> Result<Vec<IpAddr>, Refusal> {
+    /// All addresses of a host that is allowed, each of them checked.
+    pub fn addresses(&self, host: &Host, port: u16) -> Result<Vec<IpAddr>, Refusal> {
+        let is_private = self.private.iter().any(|destination| destination.grants(host, port));
         let check = |address: &IpAddr| match special(*address) {
-            Some(what) => Err(Refusal::Special { host: host.clone(), address: *address, what }),
-            None => Ok(()),
+            Some(what) if !is_private => Err(Refusal::Special { host: host.clone(), address: *address, what }),
+            _ => Ok(()),
         };
         // First, so that whoever asks for a metadata service is told that no grant would help.
         if let Host::Address(address) = host {
@@ -127,6 +136,10 @@ struct SystemResolver;
 
 impl Resolver for SystemResolver {
     fn resolve(&self, name: &str) -> io::Result<Vec<IpAddr>> {
+        // Means this machine, whatever anybody says.
+        if name == "localhost" || name.ends_with(".localhost") {
+            return Ok(vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()]);
+        }
         // With a dot at its end a name is whole: no domain of this machine is put behind it.
         let mut addresses: Vec<IpAddr> = Vec::new();
         for address in (format!("{name}."), 0).to_socket_addrs()? {
@@ -252,6 +265,17 @@ mod tests {
         let world = world(&[], &[&[]], &[]);
         let refusal = world.outside.reach(&host("169.254.169.254"), 80).unwrap_err();
         assert!(refusal.to_string().contains("metadata"), "{refusal}");
+    }
+
+    #[test]
+    fn a_private_address_is_given_for_exactly_whom_it_was_said() {
+        let mut world = world(&["a.example:1", "a.example:2", "b.example:1"], &[&["10.0.0.1"]], &[]);
+        world.outside = world.outside.with_private(vec!["a.example:1".parse().unwrap()]);
+        assert_eq!(world.outside.addresses(&host("a.example"), 1).unwrap(), ["10.0.0.1".parse::<IpAddr>().unwrap()]);
+        for (other, port) in [("a.example", 2), ("b.example", 1)] {
+            let refusal = world.outside.addresses(&host(other), port).unwrap_err();
+            assert!(matches!(refusal, Refusal::Special { .. }), "{other}:{port}: {refusal}");
+        }
     }
 
     #[test]

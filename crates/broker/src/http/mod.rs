@@ -1,0 +1,54 @@
+//! Requests over http and https, to the hosts of the house. The host is resolved once, all its addresses are checked, and
+//! the connection is made to one of those. No redirect is followed and no proxy is asked: whoever called sees what came.
+//!
+//! - `wanted`: the request as it was asked for, read strictly, with secrets put in
+//! - `exchange`: one request on its way, on a thread of its own, so that a stop need not wait for the network
+
+mod exchange;
+mod wanted;
+
+use crate::call::Call;
+use crate::error::Refusal;
+use crate::house::House;
+use crate::stop::Stop;
+use crate::value::Value;
+use sandbox::network::Destination;
+use sandbox::network::outside::Outside;
+use std::sync::Arc;
+use std::time::Duration;
+use wanted::Wanted;
+
+/// From the first byte of the request to the last of the answer.
+const TIME: Duration = Duration::from_secs(30);
+const CONNECTING: Duration = Duration::from_secs(10);
+const BODY_BYTES_MAX: usize = 8 << 20;
+const HEADER_BYTES_MAX: usize = 64 << 10;
+
+pub struct Http {
+    outside: Arc<Outside>,
+}
+
+impl Http {
+    pub fn new(house: &House) -> Http {
+        let outside = Outside::new(house.hosts.clone(), CONNECTING).with_private(house.private.clone());
+        Http { outside: Arc::new(outside) }
+    }
+
+    /// `narrowed` are the hosts that a dream's own policy leaves, if it names some.
+    pub fn request(
+        &self,
+        house: &House,
+        narrowed: Option<&[Destination]>,
+        call: &Call,
+        stop: &Stop,
+    ) -> Result<Vec<Value>, Refusal> {
+        let wanted = Wanted::read(&house.secrets, call)?;
+        let (host, port) = (&wanted.host, wanted.port);
+        if narrowed.is_some_and(|hosts| !hosts.iter().any(|each| each.grants(host, port))) {
+            return Err(Refusal::blocked(format!(
+                "{host}:{port} is not among the `hosts` of [http] in this dream's policy; add it there"
+            )));
+        }
+        exchange::exchange(&self.outside, wanted, stop)
+    }
+}
