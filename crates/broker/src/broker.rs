@@ -35,7 +35,10 @@ impl Broker {
     pub fn answer(&self, caller: &Caller, call: &Call, stop: &Stop) -> Answer {
         let answer = self.scrubbed(self.decide(caller, call, stop));
         if let Some(record) = &self.record {
-            let arguments = call.arguments.iter().cloned().map(|value| self.scrubbed_value(value)).collect();
+            // Where a command ran and with which variables is nothing that a dream would ask again.
+            let asked = if Capability::of(&call.name) == Some(Capability::Commands) { 1 } else { call.arguments.len() };
+            let arguments =
+                call.arguments.iter().take(asked).cloned().map(|value| self.scrubbed_value(value)).collect();
             record.write(caller.name(), Call { name: call.name.clone(), arguments }, answer.clone());
         }
         answer
@@ -87,7 +90,7 @@ impl Broker {
             (Capability::Http, dream) => {
                 self.http.request(&self.house, dream.and_then(|dream| dream.hosts.as_deref()), call, stop)
             }
-            (Capability::Commands, None) => command::live(&self.house, call, stop),
+            (Capability::Commands, None) => command::live(call, stop),
             (Capability::Commands, Some(_)) => command::sibling(&*self.siblings, call, stop),
             (Capability::Files, None) => files::live(call),
             (Capability::Files, Some(_)) => files::beneath(&self.house, call),

@@ -56,7 +56,7 @@ impl Default for Policies {
             http: Ruling::new(Policy::Blocked),
             commands: Ruling::new(Policy::Blocked),
             files: Ruling::new(Policy::Own),
-            environment: Ruling::new(Policy::Blocked),
+            environment: Ruling::new(Policy::Own),
             clock: Ruling::new(Policy::Own),
             randomness: Ruling::new(Policy::Own),
         }

@@ -26,6 +26,8 @@ pub enum DreamError {
     Damaged { path: PathBuf, at: u64, what: String },
     #[error("the dream could not be sealed: {0}")]
     Seal(sandbox::SandboxError),
+    #[error("{id} is {most} dreams deep already: no other may be begun inside of it")]
+    TooDeep { id: String, most: usize },
     #[error("dream {0} is running; end it first")]
     Running(String),
     #[error("the {what} of a dream has {bytes} bytes, more than the {most} that are allowed")]

@@ -50,7 +50,7 @@ pub use journal::{
     Answered, Bounds, Call, Decoder, Entry, ForkPoint, Journal, JournalError, Journaling, RawJournal, Received, Writer,
 };
 pub use kept::{
-    DreamId, Dreams, End, FileChange, FileKind, Header, KeptDream, Limits, Listed, Original, PathText, Recording,
-    Retention, Status, Summary, Usage, Written,
+    DEPTH_MAX, DreamId, Dreams, End, FileChange, FileKind, Header, KeptDream, Limits, Lineage, Listed, Original,
+    PathText, Recording, Retention, Status, Summary, Usage, Written,
 };
 pub use world::write_down;

@@ -201,6 +201,21 @@ impl Image {
         Ok(Some(ticket))
     }
 
+    /// Commits that calls to the world outside were made, whatever became of the transaction that made them. Between
+    /// transactions only.
+    pub fn note_calls(&mut self, calls: Vec<Operation>) -> Result<Option<Ticket>, ImageError> {
+        let Some(root) = self.id_of(Value::object(self.vm.root())) else { return Ok(None) };
+        if calls.is_empty() {
+            return Ok(None);
+        }
+        let (time, next) = (self.tick(), self.store.next_change());
+        let number =
+            |(index, operation)| Change::new(ChangeId::new(next.actor, next.seq + index as u64), time, root, operation);
+        let changes = calls.into_iter().enumerate().map(number).collect();
+        let (author, cause, durability) = ("broker".into(), "calls".into(), Durability::Os);
+        Ok(Some(self.store.commit(NewCommit { time, author, cause, changes, durability })?))
+    }
+
     pub(crate) fn take_back(&mut self) {
         self.vm.roll_back_level();
         self.vm.open_level();

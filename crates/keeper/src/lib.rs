@@ -10,16 +10,20 @@
 //!   request after request, one waits until what they did is durable and answers, many at once.
 //! - the *warden* ([`ward`]) runs programs in sandboxes, each on a thread of its own that talks with the keeper over a socket
 //!   of its own: whoever does not read stops its own run and nothing else. It is started with the first run.
+//! - the *broker* ([`broker`]) makes calls to the world outside, for the live image and for dreams, and alone has secrets. It
+//!   is started with the first call.
 //!
 //! Inside:
 //!
 //! - `protocol`: frames and the messages in them, for clients and for the two processes among themselves
 //! - `client`: the Rust client; `socket`: where the socket lies and whose it is
-//! - `keeping`: the keeper; `inside`: the image process; `warding`: the warden; `bounds`: how much of everything there may be
+//! - `keeping`: the keeper; `inside`: the image process; `warding`: the warden; `brokering`: the broker;
+//!   `bounds`: how much of everything there may be
 //!
 //! What comes from a socket is hostile until it was decoded within its bounds.
 
 mod bounds;
+mod brokering;
 mod client;
 mod error;
 mod inside;
@@ -29,9 +33,10 @@ mod socket;
 mod warding;
 
 pub use bounds::Bounds;
+pub use brokering::{Brokering, broker};
 pub use client::{Canceller, Client, RunEvent};
 pub use error::KeeperError;
-pub use inside::{Begun, Living, Wait, Watch, dream, live};
+pub use inside::{Begun, Birth, Living, Outside, Unanswered, Wait, Watch, dream, live};
 pub use keeping::{Notice, Plan, keep};
 pub use socket::{SOCKET, socket_path};
 pub use warding::{Conversation, Ordered, Warding, ward};

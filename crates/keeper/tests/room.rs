@@ -4,10 +4,9 @@
 use keeper::protocol::{
     Answer, Command, FRAME_BYTES_MAX, FailureKind, Hello, Inbox, Kind, Outbox, Outcome, Request, Shown, VERSION,
 };
-use keeper::{Begun, Bounds, Client, KeeperError, Living, Plan, Watch};
+use keeper::{Begun, Birth, Bounds, Brokering, Client, KeeperError, Living, Plan, Watch};
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::Arc;
@@ -37,7 +36,7 @@ impl Watch for Flag {
 
 /// Runs every request until it is interrupted, but `end`, which ends the process, and `born`, which begins a dream that says what
 /// the source is.
-struct Busy(Arc<Flag>, Vec<(String, OwnedFd)>);
+struct Busy(Arc<Flag>, Vec<Birth>);
 
 /// What a dream of these tests says, whatever it is asked.
 fn says(word: &str) -> Vec<u8> {
@@ -51,6 +50,8 @@ fn says(word: &str) -> Vec<u8> {
         "foreign" => outbox.push_json(Kind::Answer, 1, &answer),
         "request" => outbox.push_json(Kind::Request, 7, &Request::evaluate("1")),
         "stop" => outbox.push(Kind::Stop, 0, &[]),
+        "calls" => (0..9).for_each(|id| outbox.push_json(Kind::Call, id, &"for ever")),
+        "returned" => outbox.push_json(Kind::Returned, 1, &"an answer of its own making"),
         "born" => outbox.push_json(Kind::Born, 0, &serde_json::json!({ "dream": "other" })),
         _ => return Vec::new(),
     }
@@ -69,7 +70,7 @@ impl Living for Busy {
         }
         if let (true, Command::Evaluate(word)) = (request.label == "born", &request.command) {
             let (line, mut theirs) = UnixStream::pair().unwrap();
-            self.1.push((word.clone(), line.into()));
+            self.1.push(Birth { dream: word.clone(), policies: None, line: line.into() });
             let word = word.clone();
             // It waits until it is asked something, and says nothing before.
             std::thread::spawn(move || {
@@ -88,7 +89,7 @@ impl Living for Busy {
         Begun::Done { answer: Answer::failed(FailureKind::Interrupted, "interrupted"), wait: None }
     }
 
-    fn born(&mut self) -> Vec<(String, OwnedFd)> {
+    fn born(&mut self) -> Vec<Birth> {
         std::mem::take(&mut self.1)
     }
 
@@ -109,7 +110,45 @@ impl Living for Busy {
 #[test]
 fn the_image_process_of_the_tests_here() {
     if std::env::var_os(IS_IMAGE).is_some() {
-        keeper::live(|| Ok(Busy(Arc::default(), Vec::new()))).unwrap();
+        keeper::live(|_| Ok(Busy(Arc::default(), Vec::new()))).unwrap();
+    }
+}
+
+const BROKER_TEST: &str = "the_broker_of_the_tests_here";
+
+/// Answers nothing until it is stopped.
+struct Patient;
+
+impl Brokering for Patient {
+    type Caller = ();
+    type Stop = Arc<AtomicBool>;
+
+    fn live(&self) {}
+
+    fn dream(&self, _: &str, _: &[u8]) {}
+
+    fn answer(&self, (): &(), _: &[u8], is_stopped: &Arc<AtomicBool>) -> Vec<u8> {
+        while !is_stopped.load(Ordering::SeqCst) {
+            std::thread::yield_now();
+        }
+        Vec::new()
+    }
+
+    fn stop(&self, stop: &Arc<AtomicBool>) {
+        stop.store(true, Ordering::SeqCst);
+    }
+
+    fn refuse(&self, _: &str) -> Vec<u8> {
+        Vec::new()
+    }
+}
+
+/// No test either: their broker.
+#[test]
+fn the_broker_of_the_tests_here() {
+    if std::env::args().any(|argument| argument == BROKER_TEST) {
+        // Somebody may run this one alone, who is no keeper.
+        let _ = keeper::broker(Patient);
     }
 }
 
@@ -128,6 +167,7 @@ impl Kept {
             program: std::env::current_exe().unwrap(),
             arguments: ["--exact", "the_image_process_of_the_tests_here", "--quiet"].map(Into::into).into(),
             warden_arguments: Vec::new(),
+            broker_arguments: ["--exact", BROKER_TEST, "--quiet"].map(Into::into).into(),
             environment: vec![(IS_IMAGE.into(), "1".into())],
         };
         let (ready, is_ready) = std::sync::mpsc::channel();
@@ -285,7 +325,7 @@ fn a_dream_that_says_what_none_would_is_ended_and_nobody_else_notices() {
     let waiting = other.post(&busy()).unwrap();
     other.flush().unwrap();
     let mut client = kept.client();
-    for word in ["garbage", "endless", "foreign", "request", "stop", "born"] {
+    for word in ["garbage", "endless", "foreign", "request", "stop", "born", "calls", "returned"] {
         let born = Request { label: "born".into(), ..Request::evaluate(word) };
         // The one that is busy is in its way.
         other.canceller().unwrap().cancel(waiting).ok();

@@ -53,6 +53,7 @@ const WITHHELD: &[(&str, &str, &[&str])] = &[
     ("Dream", "dreams", &["order", "pageOf", "keepOf", "discardOf"]),
     ("File", "files", FILE),
     ("File", "processes", &["popen"]),
+    ("Http", "network", &["ask"]),
     ("Random", "randomness", &["systemValue"]),
     ("System", "clock", &["sleep"]),
     ("System", "environment", &["getEnvironmentVariable", "setEnvironmentVariable"]),
@@ -131,6 +132,7 @@ const AVAILABLE: &[(&str, &str)] = &[
     ("Directory.isAvailable", "Directory.items"),
     ("Dream.isAvailable", "Dream.order"),
     ("File.isAvailable", "File.open"),
+    ("Http.isAvailable", "Http.ask"),
     ("Random.isAvailable", "Random.systemValue"),
     ("System.isAvailable", "System.platform"),
 ];

@@ -34,6 +34,7 @@ const FILES: &[(&str, &str)] = files![
     "File.io",
     "Directory.io",
     "Dream.io",
+    "Http.io",
 ];
 
 macro_rules! documents {
@@ -57,6 +58,7 @@ const DOCUMENTS: &[(&str, &str)] = documents![
     "EvalFrame",
     "Exception",
     "File",
+    "Http",
     "Importer",
     "List",
     "Map",

@@ -81,7 +81,8 @@ impl Store {
         for commit in later {
             touched.extend(commit.changes.iter().map(|change| change.object));
             let mut inside = self.shared.journal.lock();
-            if let Some(last) = commit.changes.last() {
+            // Those of dreams around this one are numbered by themselves.
+            if let Some(last) = commit.changes.last().filter(|last| last.id.actor == inside.counters.actor) {
                 inside.counters.next_change = last.id.seq + 1;
             }
             inside.add_to_branch(commit)?;

@@ -2,6 +2,7 @@
 
 mod alarm;
 mod answer;
+mod brokered;
 mod cambrian;
 mod chronicle;
 mod command;

@@ -5,6 +5,7 @@ mod dreams;
 mod farewell;
 mod glance;
 mod names;
+mod nested;
 
 pub use dreams::page_of;
 
@@ -14,6 +15,7 @@ use crate::cambrian::{self, Conditions, Woken};
 use crate::chronicle;
 use crate::command::{Snapshot, described, help_text};
 use crate::host::dream::Desk;
+use crate::host::outside::Line;
 use crate::host::{Sink, StandardOutput};
 use crate::options::MachineOptions;
 use crate::report;
@@ -22,12 +24,11 @@ use crate::turns;
 use glance::{Glance, waking_facts};
 use image::{Cause, Image, ImageError};
 use keeper::protocol::{Answer, Command, Durability, Failure, FailureKind, Form, Outcome, Request, Shown};
-use keeper::{Begun, Living, Wait, Watch};
+use keeper::{Begun, Birth, Living, Wait, Watch};
 use language::{Limits, Value, Vm};
 use serde_json::json;
 use std::convert::Infallible;
 use std::io::Write;
-use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -58,9 +59,11 @@ pub struct Resident {
     unsettled: Option<Ticket>,
     dreams: dreams::UnderWay,
     /// Lines to those that the keeper does not know of yet.
-    births: Vec<(String, OwnedFd)>,
+    births: Vec<Birth>,
     /// Where programs of the image ask for dreams.
     desk: Desk,
+    /// Where their calls to the world outside go.
+    outside: Option<Line>,
     /// It is itself one.
     is_dream: bool,
 }
@@ -75,10 +78,18 @@ impl Resident {
         options: &MachineOptions,
         cache_bytes: Option<u64>,
         is_asleep: bool,
+        outside: Option<Line>,
     ) -> Result<Resident, String> {
         system::fault::name_on_fault(&directory.join(store::IMAGE));
         let output = StandardOutput::new(Sink::Captured);
-        let conditions = Conditions { directory, machine: options, cache_bytes, output: &output, is_asleep };
+        let conditions = Conditions {
+            directory,
+            machine: options,
+            cache_bytes,
+            output: &output,
+            outside: outside.clone(),
+            is_asleep,
+        };
         let Woken { mut image, midwife, steps, failure, unsettled } = cambrian::wake(&conditions)?;
         // Nobody asked for what `awake` prints; standard output begins with the line that says that it is up.
         let _ = std::io::stderr().write_all(output.take_captured().as_bytes());
@@ -110,6 +121,7 @@ impl Resident {
             dreams: dreams::UnderWay::default(),
             births: Vec::new(),
             desk,
+            outside,
             is_dream: false,
         };
         resident.place_of_dreams().recover();
@@ -357,6 +369,7 @@ impl Living for Resident {
             Command::Dream(order) => return self.dream(order, request),
             Command::Dreams => told(self.list_dreams()),
             Command::ShowDream(name) => told(self.show_dream(name)),
+            Command::Nested { within, nest } => told(self.nested(within, nest)),
             Command::DiscardDream(name) => told(self.discard_dream(name)),
             Command::Wake => told(Err("the live image is awake; name a dream".into())),
             Command::Check => {
@@ -415,7 +428,7 @@ impl Living for Resident {
         if self.watch.stalled().is_some() { None } else { self.next_turn() }
     }
 
-    fn born(&mut self) -> Vec<(String, OwnedFd)> {
+    fn born(&mut self) -> Vec<Birth> {
         std::mem::take(&mut self.births)
     }
 

@@ -1,6 +1,7 @@
 //! One machine and all that surrounds it: its output, its sources, its time. Owns how a program is run and how its end
 //! becomes an exit code.
 
+use crate::host::outside::Line;
 use crate::host::{Capabilities, LocalZone, Shared, Sink, StandardOutput, end_all_commands, now};
 use crate::options::MachineOptions;
 use language::{Error, Exception, Halt, Host, Interrupt, Value, Vm};
@@ -69,7 +70,7 @@ pub struct Session {
 impl Session {
     pub fn new(options: &MachineOptions, sink: Sink) -> Session {
         let output = StandardOutput::new(sink);
-        let mut vm = equipped(options, &output, Vm::new);
+        let mut vm = equipped(options, &output, None, Vm::new);
         if options.capabilities().clock {
             // As the prototype always did, it says when the program began.
             let date = vm.prototype("Date");
@@ -279,12 +280,14 @@ impl Watch {
 }
 
 /// A machine with what the options grant of the host.
-pub fn equipped(options: &MachineOptions, output: &StandardOutput, make: fn(Host) -> Vm) -> Vm {
+pub fn equipped(options: &MachineOptions, output: &StandardOutput, outside: Option<Line>, make: fn(Host) -> Vm) -> Vm {
     let capabilities = options.capabilities();
+    let mut shared = Shared::new(output.clone());
+    shared.outside = outside;
     let host = Host {
         output: Some(Box::new(output.clone())),
         zone: if capabilities.clock { Some(Box::new(LocalZone::default())) } else { None },
-        extra: Some(Box::new(Shared::new(output.clone()))),
+        extra: Some(Box::new(shared)),
     };
     let mut vm = make(host);
     capabilities.install(&mut vm);

@@ -94,7 +94,7 @@ fn a_dream_reaches_nothing_of_the_host() {
         assert!(message.contains(word), "{source}: {message}");
     };
     refused("File with(\"/etc/passwd\") openForReading", "no such file");
-    refused("System system(\"id\")", "not permitted");
+    refused("System system(\"id\")", "blocked");
     refused("File with(\"/new\") openForUpdating", "read-only");
     let list = asked(&mut client, &within(&dream, "Directory with(\"/\") items map(name) sort join(\" \")"));
     assert_eq!(list, Ok(". .. dev etc proc tmp".into()));
@@ -319,4 +319,80 @@ fn memory_of(pid: u32) -> Vec<Vec<u8>> {
         }
     }
     pieces
+}
+
+/// A dream in which another is begun: that one sees what the first did, and neither sees what the other does from then on.
+#[test]
+fn a_dream_is_begun_inside_of_another_and_goes_on_from_there() {
+    let mut up = Up::start(&[]);
+    up.send(ACCOUNT);
+    let mut client = up.client();
+    let outer = begun(&mut client, DreamOrder { is_kept: true, ..DreamOrder::default() }).dream;
+    assert_eq!(asked(&mut client, &within(&outer, "Account balance = 50")), Ok("50".into()));
+    up.send("Account balance = 77");
+    let order = DreamOrder { within: Some(outer.clone()), is_kept: true, ..DreamOrder::default() };
+    let inner = begun(&mut client, order).dream;
+    assert_eq!(asked(&mut client, &within(&inner, "Account balance")), Ok("50".into()));
+    assert_eq!(asked(&mut client, &within(&inner, "Account balance = Account balance + 1")), Ok("51".into()));
+    assert_eq!(asked(&mut client, &within(&outer, "Account balance = 60; Account rate := 2")), Ok("2".into()));
+    assert_eq!(
+        asked(&mut client, &within(&inner, "Account balance .. Account hasSlot(\"rate\")")),
+        Ok("51false".into())
+    );
+    let told = page(&up, &inner);
+    assert_eq!((told["parent"].as_str(), told["changes"].as_array().map(Vec::len)), (Some(outer.as_str()), Some(1)));
+    drop(client);
+    assert_eq!(up.stop().0, Some(0));
+    up.start_again(&[]);
+    // Made again, it is what it was, though the one around it went on.
+    assert_eq!(telos_dream(&up, "resume", &[&inner]).code, Some(0));
+    assert_eq!(telos_dream(&up, "eval", &[&inner, "Account balance .. Account hasSlot(\"rate\")"]).output, "51false\n");
+    assert_eq!(up.send("Account balance").output, "77\n");
+}
+
+#[test]
+fn dreams_nest_to_a_depth_and_no_deeper() {
+    let up = Up::start(&[]);
+    let mut client = up.client();
+    let mut dream = begun(&mut client, DreamOrder::default()).dream;
+    for depth in 1..=dream::DEPTH_MAX {
+        assert_eq!(
+            asked(&mut client, &within(&dream, &format!("Lobby depth{depth} := {depth}"))),
+            Ok(depth.to_string())
+        );
+        let order = DreamOrder { within: Some(dream.clone()), ..DreamOrder::default() };
+        match client.send(&Request::new(Command::Dream(Box::new(order)))).unwrap().outcome {
+            Outcome::Value(shown) => dream = serde_json::from_str::<DreamBegun>(&shown.text).unwrap().dream,
+            Outcome::Failure(failure) => {
+                assert_eq!(depth, dream::DEPTH_MAX);
+                assert!(failure.message.contains("deep"), "{}", failure.message);
+            }
+        }
+    }
+    assert_eq!(asked(&mut client, &within(&dream, "depth1 + depth2 + depth3")), Ok("6".into()));
+    let missing = telos_dream(&up, "new", &["--within", "d4711"]);
+    assert!(missing.code == Some(1) && missing.errors.contains("no dream d4711"), "{}", missing.errors);
+}
+
+/// The block's dream is begun by the live image, and the dream that asked for it hears of it as live would.
+#[test]
+fn a_program_in_a_dream_begins_another_and_reads_what_became_of_it() {
+    let up = Up::start(&[]);
+    up.send(ACCOUNT);
+    let mut client = up.client();
+    let outer = begun(&mut client, DreamOrder::default()).dream;
+    let asks = "Account balance = 11; inner := Telos dream(\"deeper\", block(Account balance = Account balance * 2)); inner id";
+    let inner = asked(&mut client, &within(&outer, asks)).unwrap();
+    let mut over = || asked(&mut client, &within(&outer, "inner isOver")).unwrap() == "true";
+    wait_for("it has ended", &mut over);
+    let told = asked(&mut client, &within(&outer, "inner status .. inner journal first at(\"value\")")).unwrap();
+    assert_eq!(told, "ended22");
+    assert_eq!(page(&up, &inner)["parent"].as_str(), Some(outer.as_str()));
+    // It knows of none but its own.
+    let other = begun(&mut client, DreamOrder::default()).dream;
+    assert_eq!(asked(&mut client, &within(&other, "1")), Ok("1".into()));
+    let (_, message) = asked(&mut client, &within(&outer, &format!("Dream pageOf(\"{other}\")"))).unwrap_err();
+    assert!(message.contains("inside of"), "{message}");
+    assert_eq!(asked(&mut client, &within(&outer, "inner discard; inner status")), Ok("waiting".into()));
+    assert_eq!(up.send("Account balance").output, "10\n");
 }

@@ -3,7 +3,6 @@
 use super::OUTPUT_BYTES_MAX;
 use crate::call::Call;
 use crate::error::Refusal;
-use crate::house::House;
 use crate::stop::Stop;
 use crate::value::Value;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
@@ -18,9 +17,9 @@ use std::sync::Arc;
 /// What is read at once.
 const CHUNK_BYTES: usize = 64 << 10;
 
-pub fn live(house: &House, call: &Call, stop: &Stop) -> Result<Vec<Value>, Refusal> {
+pub fn live(call: &Call, stop: &Stop) -> Result<Vec<Value>, Refusal> {
     let cannot = |error: io::Error| Refusal::failed(format!("cannot run the command: {error}"));
-    let mut shell = shell(house, call)?;
+    let mut shell = shell(call)?;
     let awake =
         Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(|error| cannot(error.into()))?);
     let waking = Arc::clone(&awake);
@@ -36,7 +35,7 @@ pub fn live(house: &House, call: &Call, stop: &Stop) -> Result<Vec<Value>, Refus
     Ok(vec![Value::Number(number(status)), output, errors])
 }
 
-fn shell(house: &House, call: &Call) -> Result<Command, Refusal> {
+fn shell(call: &Call) -> Result<Command, Refusal> {
     let line = call.bytes(0, "a command")?;
     if line.contains(&0) {
         return Err(Refusal::failed("a command has no NUL in it: take it out"));
@@ -48,9 +47,8 @@ fn shell(house: &House, call: &Call) -> Result<Command, Refusal> {
     } else {
         call.text_or_nil(1, "a directory, or nil")?;
     }
-    for name in house.secrets.variables() {
-        shell.env_remove(name);
-    }
+    // This process may have secrets in its environment: a command has what its caller gives it.
+    shell.env_clear();
     for at in 2..call.arguments.len() {
         let pair = call.text(at, "a variable, K=V")?;
         match pair.split_once('=') {

@@ -151,12 +151,11 @@ impl Reading<'_> {
         if let Some(other) = table.keys().next() {
             return Err(wrong(format!("there is no `{other}`; it has `hosts` and one of `value`, `file`, `variable`")));
         }
-        let (value, variable) = match sources {
-            (Some(value), None, None) => (value, None),
-            (None, Some(file), None) => (self.secret_of_file(Path::new(&file))?, None),
+        let value = match sources {
+            (Some(value), None, None) => value,
+            (None, Some(file), None) => self.secret_of_file(Path::new(&file))?,
             (None, None, Some(variable)) => {
-                let value = std::env::var(&variable);
-                (value.map_err(|_| wrong(format!("the variable {variable} is not set to text")))?, Some(variable))
+                std::env::var(&variable).map_err(|_| wrong(format!("the variable {variable} is not set to text")))?
             }
             _ => return Err(wrong("it has exactly one of `value`, `file` and `variable`".into())),
         };
@@ -166,7 +165,7 @@ impl Reading<'_> {
             )));
         }
         let hosts = self.hosts(&format!("[secrets.{name}] hosts"), &hosts)?;
-        Ok(Secret { value, hosts, variable })
+        Ok(Secret { value, hosts })
     }
 
     /// The first line of a file that nobody else may read; its path is from the directory of this one.

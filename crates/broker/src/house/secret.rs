@@ -16,8 +16,6 @@ pub struct Secrets(BTreeMap<String, Secret>);
 pub struct Secret {
     pub(super) value: String,
     pub(super) hosts: Vec<Destination>,
-    /// The variable of this process that it came from, which no command of ours inherits.
-    pub(super) variable: Option<String>,
 }
 
 impl fmt::Debug for Secret {
@@ -29,11 +27,6 @@ impl fmt::Debug for Secret {
 impl Secrets {
     pub(super) fn insert(&mut self, name: String, secret: Secret) {
         self.0.insert(name, secret);
-    }
-
-    /// Variables that held one.
-    pub fn variables(&self) -> impl Iterator<Item = &str> {
-        self.0.values().filter_map(|secret| secret.variable.as_deref())
     }
 
     /// Puts secrets in place of their placeholders, for a request to this host; says whether there was one. `written` is

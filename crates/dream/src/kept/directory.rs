@@ -158,7 +158,7 @@ impl Dreams {
         Ok(listed)
     }
 
-    fn summary(&self, id: DreamId) -> Result<Summary, DreamError> {
+    pub(super) fn summary(&self, id: DreamId) -> Result<Summary, DreamError> {
         let (file, path) = self.open_file(id, OFlags::RDONLY)?;
         let scan = self.scan(&file, &path, id)?;
         let file_bytes = file.metadata().map_err(DreamError::file("read", &path))?.len();

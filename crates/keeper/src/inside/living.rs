@@ -20,8 +20,8 @@ pub trait Living {
     /// Called after each request and when it is due, so it is quick when there is nothing to do.
     fn turn(&mut self) -> Option<Duration>;
 
-    /// Dreams that were begun since this was last asked: what they are called, and the line to each, which is for the keeper.
-    fn born(&mut self) -> Vec<(String, OwnedFd)> {
+    /// Dreams that were begun since this was last asked.
+    fn born(&mut self) -> Vec<Birth> {
         Vec::new()
     }
 
@@ -35,6 +35,16 @@ pub trait Living {
 
     /// Closes the files. All answers have been sent.
     fn close(self) -> Result<(), String>;
+}
+
+/// A dream that was begun.
+pub struct Birth {
+    /// What it is called.
+    pub dream: String,
+    /// What it may ask of the world outside.
+    pub policies: Option<serde_json::Value>,
+    /// The line to it, which is for the keeper.
+    pub line: OwnedFd,
 }
 
 /// How a request ended, as far as the machine is concerned.

@@ -8,9 +8,11 @@ mod answers;
 mod apart;
 mod desk;
 mod living;
+mod outside;
 mod reader;
 
-pub use living::{Begun, Living, Wait, Watch};
+pub use living::{Begun, Birth, Living, Wait, Watch};
+pub use outside::{Outside, Unanswered};
 
 use crate::error::KeeperError;
 use crate::protocol::{Answer, DreamName, FailureKind, Kind, Outbox, Outcome, Refusal};
@@ -23,7 +25,7 @@ use std::sync::atomic::AtomicBool;
 
 /// Runs this process as the image process: takes the connection to the keeper from the standard input, opens the image,
 /// and serves until it is told to stop.
-pub fn live<L: Living>(open: impl FnOnce() -> Result<L, String>) -> Result<(), KeeperError> {
+pub fn live<L: Living>(open: impl FnOnce(Outside) -> Result<L, String>) -> Result<(), KeeperError> {
     let pair = take_pair()?;
     catch_signals()?;
     serve(pair, open, |code| std::process::exit(code))
@@ -58,14 +60,15 @@ pub(crate) fn take_pair() -> Result<UnixStream, KeeperError> {
 /// The same on any connection. `exit` ends the process where the machine does not.
 fn serve<L: Living>(
     pair: UnixStream,
-    open: impl FnOnce() -> Result<L, String>,
+    open: impl FnOnce(Outside) -> Result<L, String>,
     exit: fn(i32),
 ) -> Result<(), KeeperError> {
     let desk = Arc::new(Desk::default());
     let share = || pair.try_clone().map_err(KeeperError::system("share the pair"));
     let answers = Answers::start(share()?)?;
-    reader::start(share()?, desk.clone(), answers.sender(), exit)?;
-    let mut living = match open() {
+    let outside = Outside::beside(answers.sender());
+    reader::start(share()?, desk.clone(), answers.sender(), outside.clone(), exit)?;
+    let mut living = match open(outside) {
         Ok(living) => living,
         Err(message) => {
             say_failed(&pair, &message);
@@ -87,8 +90,8 @@ fn serve<L: Living>(
 
 /// Serves as a dream of an image that lives in another process: `pair` leads to whoever attends to it. Returns when it is told to
 /// end, or nobody attends any more.
-pub fn dream<L: Living>(pair: UnixStream, living: L, exit: fn(i32)) -> Result<(), KeeperError> {
-    serve(pair, || Ok(living), exit)
+pub fn dream<L: Living>(pair: UnixStream, begin: impl FnOnce(Outside) -> L, exit: fn(i32)) -> Result<(), KeeperError> {
+    serve(pair, |outside| Ok(begin(outside)), exit)
 }
 
 fn say_failed(pair: &UnixStream, message: &str) {
@@ -133,8 +136,8 @@ fn run<L: Living>(living: &mut L, desk: &Desk, answers: &Answers, apart: &Apart)
 
 /// Before the answer that names them.
 fn tell_births<L: Living>(living: &mut L, answers: &Answers) {
-    for (dream, line) in living.born() {
-        answers.sender().send_with(Kind::Born, 0, &DreamName { dream }, &line);
+    for Birth { dream, policies, line } in living.born() {
+        answers.sender().send_with(Kind::Born, 0, &DreamName { dream, policies }, &line);
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::answers::Sender;
 use super::desk::Desk;
+use super::outside::Outside;
 use crate::error::KeeperError;
 use crate::protocol::{Answer, DreamName, FRAME_BYTES_MAX, FailureKind, Frame, Inbox, Kind, Reason};
 use std::os::unix::net::UnixStream;
@@ -13,9 +14,16 @@ use std::time::Duration;
 /// may wait for the files; what was acknowledged is in the log.
 const GRACE: Duration = Duration::from_millis(500);
 
-pub fn start(pair: UnixStream, desk: Arc<Desk>, answers: Sender, exit: fn(i32)) -> Result<(), KeeperError> {
+pub fn start(
+    pair: UnixStream,
+    desk: Arc<Desk>,
+    answers: Sender,
+    outside: Outside,
+    exit: fn(i32),
+) -> Result<(), KeeperError> {
     let read = move || {
-        let is_told = read(&pair, &desk, &answers);
+        let is_told = read(&pair, &desk, &answers, &outside);
+        outside.close();
         if !desk.is_open() {
             // Nothing was promised yet, and opening may take long: recovery begins anew the next time.
             exit(i32::from(!is_told));
@@ -32,7 +40,7 @@ pub fn start(pair: UnixStream, desk: Arc<Desk>, answers: Sender, exit: fn(i32)) 
 }
 
 /// Reads until the keeper says that it is over, or has gone, or says what it never would.
-fn read(pair: &UnixStream, desk: &Desk, answers: &Sender) -> bool {
+fn read(pair: &UnixStream, desk: &Desk, answers: &Sender, outside: &Outside) -> bool {
     let mut inbox = Inbox::default();
     let mut requests = Vec::new();
     loop {
@@ -45,6 +53,7 @@ fn read(pair: &UnixStream, desk: &Desk, answers: &Sender) -> bool {
                     desk.stop(false);
                     return true;
                 }
+                Ok(Some(frame)) if frame.kind == Kind::Returned => outside.give(frame.id, frame.body),
                 Ok(Some(frame)) => take(&frame, desk, answers, &mut requests),
             }
         }
@@ -71,7 +80,7 @@ fn take(frame: &Frame<'_>, desk: &Desk, answers: &Sender, requests: &mut Vec<(u6
             desk.cancel(frame.id, reason);
         }
         Kind::Over => {
-            if let Ok(DreamName { dream }) = serde_json::from_slice(frame.body) {
+            if let Ok(DreamName { dream, .. }) = serde_json::from_slice(frame.body) {
                 desk.over(dream);
             }
         }

@@ -138,7 +138,7 @@ impl Keeper {
 /// Runs a living thing on a thread, talks to it, and stops it.
 fn with_echo(hold: Option<Receiver<()>>, talk: impl FnOnce(&mut Keeper)) {
     let (near, far) = UnixStream::pair().unwrap();
-    let process = std::thread::spawn(move || serve(far, || Ok(echo(hold)), |_| {}));
+    let process = std::thread::spawn(move || serve(far, |_| Ok(echo(hold)), |_| {}));
     let mut keeper = Keeper { pair: near, inbox: Inbox::default() };
     assert_eq!(keeper.next().0, Kind::Ready);
     talk(&mut keeper);
@@ -238,7 +238,7 @@ fn more_long_work_than_may_run_at_once_is_refused() {
 fn long_work_comes_to_its_end_before_the_process_does() {
     let (release, hold) = channel();
     let (near, far) = UnixStream::pair().unwrap();
-    let process = std::thread::spawn(move || serve(far, || Ok(echo(Some(hold))), |_| {}));
+    let process = std::thread::spawn(move || serve(far, |_| Ok(echo(Some(hold))), |_| {}));
     let mut keeper = Keeper { pair: near, inbox: Inbox::default() };
     assert_eq!(keeper.next().0, Kind::Ready);
     keeper.ask(1, "apart, held");
@@ -284,9 +284,42 @@ fn what_does_not_fit_into_a_frame_is_cut_and_what_cannot_be_read_refused() {
 #[test]
 fn an_image_that_cannot_be_opened_says_why() {
     let (near, far) = UnixStream::pair().unwrap();
-    let process = std::thread::spawn(move || serve(far, || Err::<Echo, _>("the disk is gone".to_string()), |_| {}));
+    let process = std::thread::spawn(move || serve(far, |_| Err::<Echo, _>("the disk is gone".to_string()), |_| {}));
     let mut keeper = Keeper { pair: near, inbox: Inbox::default() };
     let (kind, _, body) = keeper.next();
     assert_eq!((kind, String::from_utf8(body).unwrap().as_str()), (Kind::Failed, r#"{"message":"the disk is gone"}"#));
     assert!(process.join().unwrap().is_err());
+}
+
+/// What `Outside` says and hears, over a pair of its own.
+mod calls {
+    use crate::protocol::{FRAME_BYTES_MAX, Inbox, Kind, Outbox};
+    use crate::{Outside, Unanswered};
+    use std::os::unix::net::UnixStream;
+
+    fn next(inbox: &mut Inbox, stream: &UnixStream) -> (Kind, u64, String) {
+        loop {
+            if let Some(frame) = inbox.next(FRAME_BYTES_MAX).unwrap() {
+                return (frame.kind, frame.id, String::from_utf8(frame.body.to_vec()).unwrap());
+            }
+            assert!(inbox.fill(stream).unwrap() > 0);
+        }
+    }
+
+    #[test]
+    fn a_call_gets_its_own_answer_and_not_that_of_one_that_was_given_up() {
+        let (near, far) = UnixStream::pair().unwrap();
+        let outside = Outside::alone(near);
+        assert_eq!(outside.call(&"first", &mut || true), Err(Unanswered::Stopped));
+        let mut inbox = Inbox::default();
+        assert_eq!(next(&mut inbox, &far), (Kind::Call, 1, "\"first\"".into()));
+        assert_eq!(next(&mut inbox, &far).0, Kind::Cancel);
+        let mut outbox = Outbox::default();
+        outbox.push(Kind::Returned, 1, b"late");
+        outbox.push(Kind::Returned, 2, b"right");
+        outbox.drain(&far).unwrap();
+        assert_eq!(outside.call(&"second", &mut || false), Ok(b"right".to_vec()));
+        drop(far);
+        assert_eq!(outside.call(&"third", &mut || false), Err(Unanswered::Gone));
+    }
 }

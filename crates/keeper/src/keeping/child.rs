@@ -1,4 +1,4 @@
-//! A process of ours as its parent sees it: the image process and the warden. It gets one end of a pair of sockets for its
+//! A process of ours as its parent sees it: the image process, the warden and the broker. It gets one end of a pair of sockets for its
 //! standard input, and nothing else that we hold.
 
 use super::plan::Plan;
@@ -32,15 +32,26 @@ impl Child {
         Child::spawn(plan, &plan.warden_arguments, UnixStream::from(pair), theirs)
     }
 
+    /// The broker, with a stream between. It alone has all of our environment: secrets may be there.
+    pub fn start_broker(plan: &Plan) -> Result<Child, KeeperError> {
+        let (pair, theirs) = UnixStream::pair().map_err(KeeperError::system("make a pair"))?;
+        let mut command = Command::new(&plan.program);
+        command.args(&plan.broker_arguments);
+        Child::spawn_as(command, plan, pair, OwnedFd::from(theirs))
+    }
+
     fn spawn(plan: &Plan, arguments: &[OsString], pair: UnixStream, theirs: OwnedFd) -> Result<Child, KeeperError> {
+        let mut command = Command::new(&plan.program);
+        command.args(arguments).env_clear().envs(plan.environment.iter().map(|(name, value)| (name, value)));
+        Child::spawn_as(command, plan, pair, theirs)
+    }
+
+    fn spawn_as(mut command: Command, plan: &Plan, pair: UnixStream, theirs: OwnedFd) -> Result<Child, KeeperError> {
         pair.set_nonblocking(true).map_err(KeeperError::system("make a pair"))?;
         // Whoever started us may have left descriptors open.
         system::descriptor::close_others_on_exec()
             .map_err(|error| KeeperError::ImageFailed { message: error.to_string() })?;
-        let process = Command::new(&plan.program)
-            .args(arguments)
-            .env_clear()
-            .envs(plan.environment.iter().map(|(name, value)| (name, value)))
+        let process = command
             .stdin(Stdio::from(theirs))
             // Ctrl-C in a terminal goes to a whole group: the keeper hears it and says what is to be done.
             .process_group(0)

@@ -1,17 +1,23 @@
 //! Dreams that are going on: the line to each, what is said to it, and what it says. A dream says answers, to requests that it was
-//! sent, and nothing else: what comes over its line is as hostile as the dream.
+//! sent, and calls to the world outside, and nothing else: what comes over its line is as hostile as the dream.
 
 use super::connection::Connection;
 use super::requests::{Entry, Stage};
 use super::{FIRST_DREAM, Keeper};
-use crate::protocol::{Answer, DreamName, FRAME_BYTES_MAX, FailureKind, Inbox, Kind, Outbox};
+use crate::brokering::with_name;
+use crate::protocol::{Answer, Command, DreamName, FRAME_BYTES_MAX, FailureKind, Inbox, Kind, Nest, Outbox, Request};
 use rustix::event::epoll::{self, EventData, EventFlags};
 use std::collections::{BTreeMap, HashMap};
 use std::os::unix::net::UnixStream;
 
+/// A dream asks one thing after the other.
+const NESTS_MAX: usize = 4;
+
 pub struct Dream {
     name: String,
     line: UnixStream,
+    /// What it may ask of the world outside.
+    policies: Vec<u8>,
     inbox: Inbox,
     outbox: Outbox,
 }
@@ -27,14 +33,22 @@ impl Dreams {
     pub fn names(&self) -> Vec<String> {
         self.names.keys().cloned().collect()
     }
+
+    /// What the broker is told of one.
+    pub fn introduction(&self, token: u64) -> Option<Vec<u8>> {
+        self.entries.get(&token).map(|dream| with_name(&dream.name, &dream.policies))
+    }
 }
 
 impl Keeper<'_> {
     /// The image process has begun one; the line to it came along.
     pub fn dream_is_born(&mut self, body: &[u8]) {
-        let (Ok(DreamName { dream: name }), Some(line)) = (serde_json::from_slice(body), self.lines.pop_front()) else {
+        let (Ok(DreamName { dream: name, policies }), Some(line)) =
+            (serde_json::from_slice(body), self.lines.pop_front())
+        else {
             return;
         };
+        let policies = policies.map(|policies| policies.to_string().into_bytes()).unwrap_or_default();
         let line = UnixStream::from(line);
         let token = FIRST_DREAM + self.dreams.count;
         self.dreams.count += 1;
@@ -44,7 +58,7 @@ impl Keeper<'_> {
             line.set_nonblocking(true).is_ok() && epoll::add(&self.poll, &line, data, EventFlags::IN).is_ok();
         let (inbox, outbox) = (Inbox::default(), Outbox::default());
         self.dreams.names.insert(name.clone(), token);
-        self.dreams.entries.insert(token, Dream { name, line, inbox, outbox });
+        self.dreams.entries.insert(token, Dream { name, line, policies, inbox, outbox });
         if !is_watched {
             self.end_dream(token);
         }
@@ -96,7 +110,7 @@ impl Keeper<'_> {
         }
     }
 
-    /// Passes on its answers. False if it says what no dream says.
+    /// Passes on its answers and calls. False if it says what no dream says.
     fn heed_dream(&mut self, token: u64) -> bool {
         let Some(dream) = self.dreams.entries.get_mut(&token) else { return true };
         let mut inbox = std::mem::take(&mut dream.inbox);
@@ -111,6 +125,17 @@ impl Keeper<'_> {
                     }
                     self.pass_on(frame.id, frame.body);
                 }
+                Ok(Some(frame)) if frame.kind == Kind::Call => {
+                    if !self.receive_call(token, frame.id, frame.body) {
+                        break false;
+                    }
+                }
+                Ok(Some(frame)) if frame.kind == Kind::Nest => {
+                    if !self.receive_nest(token, frame.id, frame.body) {
+                        break false;
+                    }
+                }
+                Ok(Some(frame)) if frame.kind == Kind::Cancel => self.cancel_call(token, frame.id),
                 Ok(None) => break true,
                 Ok(Some(_)) | Err(_) => break false,
             }
@@ -121,10 +146,25 @@ impl Keeper<'_> {
         is_sane
     }
 
+    /// Hands on what a dream asks about dreams inside of it, under its own name. False if no dream asks that, or so often.
+    fn receive_nest(&mut self, token: u64, id: u64, body: &[u8]) -> bool {
+        let Some(within) = self.dreams.entries.get(&token).map(|dream| dream.name.clone()) else { return true };
+        let Ok(nest) = serde_json::from_slice::<Nest>(body) else { return false };
+        if self.requests.entries.values().filter(|entry| entry.client == token).count() >= NESTS_MAX {
+            return false;
+        }
+        let (dream, stage, timeout, deadline) = (None, Stage::Ahead, None, None);
+        let request = self.requests.add(Entry { client: token, id, dream, stage, timeout, deadline });
+        let command = Command::Nested { within, nest };
+        self.outbox.push_json(Kind::Request, request, &Request { label: "dream".into(), ..Request::new(command) });
+        true
+    }
+
     /// Closes the line, which ends the dream if it has not ended; tells whoever waits for it, and the image process.
     pub fn end_dream(&mut self, token: u64) {
         let Some(dream) = self.dreams.entries.remove(&token) else { return };
         self.dreams.names.remove(&dream.name);
+        self.forget_caller(token);
         let message = format!("dream {} is over; `telos dream show {}` says how it ended", dream.name, dream.name);
         for request in self.requests.of_dream(token) {
             let Some(entry) = self.requests.remove(request) else { continue };
@@ -132,7 +172,7 @@ impl Keeper<'_> {
                 self.answer(&entry, None, &Answer::failed(FailureKind::Lost, message.clone()));
             }
         }
-        self.outbox.push_json(Kind::Over, 0, &DreamName { dream: dream.name });
+        self.outbox.push_json(Kind::Over, 0, &DreamName { dream: dream.name, policies: None });
     }
 
     pub fn end_all_dreams(&mut self) {

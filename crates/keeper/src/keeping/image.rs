@@ -1,8 +1,10 @@
 //! What is said to the image process and what it says: answers go on to their clients as they are, unread.
 
+use super::calls::too_many;
 use super::requests::{Entry, Stage};
 use super::stop::Phase;
-use super::{Keeper, Notice, PAIR};
+use super::{FIRST_DREAM, Keeper, Notice, PAIR};
+use crate::brokering::LIVE;
 use crate::keeping::connection::Connection;
 use crate::protocol::{Answer, FRAME_BYTES_MAX, FailureKind, Kind, READ_BYTES, Reason, Refusal, Status};
 use crate::socket::socket_path;
@@ -39,6 +41,12 @@ impl Keeper<'_> {
                         let image = serde_json::from_slice(frame.body).unwrap_or_default();
                         self.answer_inquiry(frame.id, image);
                     }
+                    Kind::Call => {
+                        if !self.receive_call(LIVE, frame.id, frame.body) {
+                            self.outbox.push(Kind::Returned, frame.id, &too_many());
+                        }
+                    }
+                    Kind::Cancel => self.cancel_call(LIVE, frame.id),
                     Kind::Born => self.dream_is_born(frame.body),
                     Kind::Ready => self.image_is_ready(),
                     Kind::Failed => {
@@ -74,6 +82,9 @@ impl Keeper<'_> {
 
     pub fn pass_on(&mut self, token: u64, body: &[u8]) {
         let Some(entry) = self.requests.remove(token) else { return };
+        if entry.client >= FIRST_DREAM {
+            return self.tell_dream(entry.client, |outbox| outbox.push(Kind::Returned, entry.id, body));
+        }
         if entry.stage != Stage::Abandoned
             && let Some(connection) = self.connections.get_mut(&entry.client)
         {
@@ -189,6 +200,7 @@ impl Keeper<'_> {
             runs_under_way: self.runs.under_way(),
             runs_ended: self.runs.ended,
             warden_pid: self.warden.as_ref().map(|warden| warden.child.pid()),
+            broker_pid: self.broker.as_ref().map(|broker| broker.child.pid()),
             image,
         };
         if let Some(connection) = self.connections.get_mut(&entry.client) {

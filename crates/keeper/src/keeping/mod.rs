@@ -1,12 +1,14 @@
-//! The keeper: one thread around `epoll` that owns the socket, the clients, the image process and the warden.
+//! The keeper: one thread around `epoll` that owns the socket, the clients, and the other processes.
 //!
 //! - `plan`: what to keep and how; `child`: starts the image process and learns how it ended
 //! - `connection`: one client; `clients`: all of them: who is let in, what they send, who is too slow
 //! - `requests`: which requests there are, whose turn it is, and when their time is up
 //! - `image`: what the image process says; `dreams`: what is said to dreams, and by them
 //! - `runs`: programs in sandboxes, ordered, waiting and under way; `warden`: the process that watches over them
+//! - `calls`: what the image and its dreams ask of the world outside, and the process that answers
 //! - `stop`: how it ends, in steps that each have a bound
 
+mod calls;
 mod child;
 mod clients;
 mod connection;
@@ -24,6 +26,7 @@ use crate::bounds::Bounds;
 use crate::error::KeeperError;
 use crate::protocol::{Inbox, Kind, Outbox, READ_BYTES};
 use crate::socket::Seat;
+use calls::{Broker, Calls};
 use child::Child;
 use connection::Connection;
 use dreams::Dreams;
@@ -47,7 +50,9 @@ const PAIR: u64 = 2;
 const CHILD: u64 = 3;
 const WARDEN_PAIR: u64 = 4;
 const WARDEN: u64 = 5;
-const FIRST_CLIENT: u64 = 6;
+const BROKER_PAIR: u64 = 6;
+const BROKER: u64 = 7;
+const FIRST_CLIENT: u64 = 8;
 /// Dreams have the numbers from here on, and runs those from there.
 const FIRST_DREAM: u64 = 1 << 62;
 const FIRST_RUN: u64 = 1 << 63;
@@ -107,6 +112,9 @@ struct Keeper<'n> {
     runs: Runs,
     /// Started with the first run.
     warden: Option<Warden>,
+    calls: Calls,
+    /// Started with the first call.
+    broker: Option<Broker>,
     /// What is read from clients, first.
     scratch: Vec<u8>,
     phase: Phase,
@@ -158,6 +166,8 @@ impl<'n> Keeper<'n> {
             dreams: Dreams::default(),
             runs: Runs::default(),
             warden: None,
+            calls: Calls::default(),
+            broker: None,
             scratch: vec![0; READ_BYTES],
             phase: Phase::Starting,
             started,
@@ -192,6 +202,8 @@ impl<'n> Keeper<'n> {
             CHILD => self.image_ended(),
             WARDEN_PAIR => self.warden_has_room(),
             WARDEN => self.warden_ended(),
+            BROKER_PAIR => self.hear_broker(flags),
+            BROKER => self.broker_ended(),
             FIRST_RUN.. => self.hear_run(token, flags),
             FIRST_DREAM.. => self.hear_dream(token, flags),
             client => self.hear_client(client, flags),

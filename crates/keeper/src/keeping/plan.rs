@@ -15,6 +15,8 @@ pub struct Plan {
     pub arguments: Vec<OsString>,
     /// The arguments that make it the warden.
     pub warden_arguments: Vec<OsString>,
+    /// And those that make it the broker.
+    pub broker_arguments: Vec<OsString>,
     /// Variables that the image process gets; it inherits no others.
     pub environment: Vec<(OsString, OsString)>,
 }
@@ -30,6 +32,8 @@ pub enum Notice<'n> {
     Interrupting { under_way: usize },
     /// The process that watches over runs has ended by itself, and with it the runs; the next one gets another.
     WardenLost { cause: String },
+    /// The process that makes calls to the world outside has ended by itself; the next call gets another.
+    BrokerLost { cause: String },
     /// A run is gone, and nobody knows what became of it.
     RunLost { who: &'n RunClient, why: &'n str },
     /// A request was told to stop and did not.

@@ -86,6 +86,7 @@ impl Requests {
         let token = self.next_token;
         self.next_token += 1;
         self.inquiries += usize::from(entry.stage == Stage::Inquiry);
+        self.ahead += usize::from(entry.dream.is_none() && entry.stage == Stage::Ahead);
         self.deadlines.extend(entry.deadline.map(|at| (at, token)));
         self.entries.insert(token, entry);
         token

@@ -192,6 +192,7 @@ impl Keeper<'_> {
             self.answer(&entry, None, &answer);
         }
         self.part_from_runs(&why);
+        self.part_from_broker();
         self.outbox.clear();
         self.touched.extend(self.connections.keys());
         self.end = Some(end);

@@ -18,12 +18,16 @@ pub struct DreamOrder {
     pub memory_bytes: Option<u64>,
     /// Of its journal.
     pub journal_bytes: Option<u64>,
+    /// What it may ask of the world outside, as the broker reads it; none is what a dream may by default.
+    pub policies: Option<serde_json::Value>,
     /// Directories of the host that it sees.
     pub grants: Vec<DreamGrant>,
     /// What keeps it in.
     pub rung: Rung,
     /// Evaluates this and ends, without being spoken to.
     pub source: Option<String>,
+    /// Begins inside of this dream, with all that it has done by now, and not from the live image.
+    pub within: Option<String>,
     /// Goes on with this one, which was kept.
     pub again: Option<String>,
     /// Its journal is kept after its end, until somebody discards it.
@@ -51,6 +55,24 @@ pub struct DreamGrant {
     pub is_layered: bool,
 }
 
+/// What a dream asks about dreams inside of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Nest {
+    /// A name for one that is to be begun.
+    Name,
+    /// Begins one that was given a name, and lets it evaluate the source.
+    Begin {
+        dream: String,
+        mandate: String,
+        source: String,
+    },
+    /// What is known of one; an empty text if it has not begun.
+    Page(String),
+    Keep(String),
+    Discard(String),
+}
+
 /// What the one who began a dream is answered, as JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DreamBegun {
@@ -63,4 +85,7 @@ pub struct DreamBegun {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DreamName {
     pub dream: String,
+    /// As in its order, of one that was begun.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policies: Option<serde_json::Value>,
 }

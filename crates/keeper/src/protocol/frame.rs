@@ -47,18 +47,24 @@ pub enum Kind {
     Change = 13,
     /// How it ended, after all else.
     Ended = 14,
-    /// Image process to keeper: a dream was begun; the line to it comes with the frame.
+    /// Image process to keeper: a dream was begun; the line to it comes with the frame. Keeper to broker: what it may do.
     Born = 15,
     /// Keeper to image process: a dream is over, and what was kept for it is needed no more.
     Over = 16,
+    /// Image process or dream to keeper, keeper to broker: a call to the world outside.
+    Call = 17,
+    /// Back from there: what it was answered.
+    Returned = 18,
+    /// Dream to keeper: something about dreams inside of it; answered as a call is.
+    Nest = 19,
 }
 
 impl Kind {
     fn of(byte: u8) -> Option<Kind> {
         use Kind::*;
-        const KINDS: [Kind; 16] = [
+        const KINDS: [Kind; 19] = [
             Hello, Welcome, Refusal, Request, Answer, Cancel, Status, Stop, Ready, Failed, Run, Output, Change, Ended,
-            Born, Over,
+            Born, Over, Call, Returned, Nest,
         ];
         KINDS.into_iter().find(|kind| *kind as u8 == byte)
     }

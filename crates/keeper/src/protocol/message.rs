@@ -1,7 +1,7 @@
 //! What stands in the bodies of frames, as JSON. Requests with fields that nobody knows are refused, so that a slip in
 //! the name of a limit does not pass for no limit.
 
-use super::dream::DreamOrder;
+use super::dream::{DreamOrder, Nest};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -63,6 +63,8 @@ pub enum Command {
     ShowDream(String),
     /// Removes what is kept of a dream that is over.
     DiscardDream(String),
+    /// A dream asks this; the keeper, who knows which it is, asks for it.
+    Nested { within: String, nest: Nest },
 }
 
 /// How a value is to be written in the answer.
@@ -330,6 +332,9 @@ pub struct Status {
     /// The process that watches over them, if there is one.
     #[serde(default)]
     pub warden_pid: Option<u32>,
+    /// The one that makes calls to the world outside.
+    #[serde(default)]
+    pub broker_pid: Option<u32>,
     /// What the image process says of itself; nothing if it does not answer.
     pub image: BTreeMap<String, serde_json::Value>,
 }

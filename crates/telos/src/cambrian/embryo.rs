@@ -5,6 +5,7 @@ use super::waking::{awake, has_root, record};
 use super::{Conditions, GENESIS, Step};
 use crate::holder::patiently;
 use crate::host::StandardOutput;
+use crate::host::outside::Line;
 use crate::options::MachineOptions;
 use crate::progress::Bar;
 use crate::session::equipped;
@@ -23,15 +24,16 @@ const LONG: Duration = Duration::from_millis(500);
 struct Maker {
     options: MachineOptions,
     output: StandardOutput,
+    outside: Option<Line>,
 }
 
 impl Embedder for Maker {
     fn newborn(&self) -> Vm {
-        equipped(&self.options, &self.output, Vm::new)
+        equipped(&self.options, &self.output, self.outside.clone(), Vm::new)
     }
 
     fn bare(&self) -> Vm {
-        equipped(&self.options, &self.output, Vm::bare)
+        equipped(&self.options, &self.output, self.outside.clone(), Vm::bare)
     }
 }
 
@@ -153,7 +155,11 @@ impl Embryo {
         Embryo {
             directory: conditions.directory.into(),
             options,
-            maker: Maker { options: conditions.machine.clone(), output: conditions.output.clone() },
+            maker: Maker {
+                options: conditions.machine.clone(),
+                output: conditions.output.clone(),
+                outside: conditions.outside.clone(),
+            },
             stage: Stage::Asleep,
             is_asleep: conditions.is_asleep,
             steps: Vec::new(),

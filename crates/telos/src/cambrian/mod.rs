@@ -12,6 +12,7 @@ mod waking;
 pub use waking::keep;
 
 use crate::host::StandardOutput;
+use crate::host::outside::Line;
 use crate::options::MachineOptions;
 use embryo::{Born, Embryo};
 use image::Image;
@@ -29,6 +30,8 @@ pub struct Conditions<'c> {
     pub machine: &'c MachineOptions,
     pub cache_bytes: Option<u64>,
     pub output: &'c StandardOutput,
+    /// Where its calls to the world outside go, if anybody makes them.
+    pub outside: Option<Line>,
     /// The root object is not told that it is awake.
     pub is_asleep: bool,
 }

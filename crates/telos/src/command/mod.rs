@@ -93,6 +93,7 @@ enum Command {
     Demo(demo::Demo),
     ImageProcess(up::ImageProcess),
     Warden(up::Warden),
+    Broker(up::Broker),
     ImageCheck(check::ImageCheck),
 }
 
@@ -123,6 +124,7 @@ impl Cli {
             Command::Demo(command) => command.run(self.color),
             Command::ImageProcess(command) => command.run_quietly(self.color),
             Command::Warden(command) => command.run(),
+            Command::Broker(command) => command.run(),
             Command::ImageCheck(command) => command.run(),
         }
     }

@@ -1,5 +1,6 @@
 //! `telos up`: an image kept alive, as several processes. And the others of them, which nobody starts by hand.
 
+use crate::host::outside::Line;
 use crate::options::{Color, ImageDirectory, MachineOptions, parse_bytes, parse_time};
 use crate::report;
 use crate::resident::Resident;
@@ -9,7 +10,7 @@ use clap::Args;
 use keeper::{Bounds, Notice, Plan};
 use serde_json::json;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -59,6 +60,15 @@ pub struct Up {
     #[arg(long, value_name = "NAME")]
     env: Vec<OsString>,
 
+    /// What the image and its dreams may ask of the world outside, and the secrets for it; broker.toml beside the image if
+    /// there is one
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    broker: Option<PathBuf>,
+
+    /// Write down what the image asks of the world outside and what it is answered, for dreams to be answered the same
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    record: Option<PathBuf>,
+
     /// How long sandboxes that are ready wait for the next run
     #[arg(long, value_name = "TIME", value_parser = parse_time, default_value = "5m")]
     keep_ready: Duration,
@@ -90,14 +100,37 @@ impl Up {
         let directory = directory.canonicalize().context("cannot find the directory just made")?;
         let bounds = Bounds { timeout: self.image.machine.timeout, ..Bounds::default() };
         let program = std::env::current_exe().context("cannot find this program")?;
-        let arguments = self.image.to_arguments(&directory);
+        let arguments = self.image.to_arguments(&directory, self.record.is_some());
         let names = ENVIRONMENT.iter().map(OsString::from).chain(self.env.iter().cloned());
         let environment = names.filter_map(|name| std::env::var_os(&name).map(|value| (name, value))).collect();
         raise_limit_of_descriptors();
         let warden_arguments = vec![WARDEN.into(), format!("--keep-ready={}", self.keep_ready.as_secs_f64()).into()];
-        let plan = Plan { directory, bounds, program, arguments, warden_arguments, environment };
+        let broker_arguments = self.broker_arguments(&directory)?;
+        let plan = Plan { directory, bounds, program, arguments, warden_arguments, broker_arguments, environment };
         keeper::keep(plan, &mut |notice| tell(&notice, self.json))?;
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl Up {
+    /// What can be said to be wrong is said now, and not to the first program that needs it.
+    fn broker_arguments(&self, directory: &Path) -> anyhow::Result<Vec<OsString>> {
+        let house = match &self.broker {
+            Some(file) => Some(file.clone()),
+            None => Some(directory.join(HOUSE)).filter(|file| file.exists()),
+        };
+        let mut arguments = vec![BROKER.into()];
+        if let Some(house) = house {
+            let house = house.canonicalize().with_context(|| format!("cannot find {}", house.display()))?;
+            broker::House::read(&house)?;
+            arguments.extend(["--house".into(), house.into_os_string()]);
+        }
+        if let Some(record) = &self.record {
+            crate::brokered::open_recording(record)?;
+            let record = record.canonicalize().with_context(|| format!("cannot find {}", record.display()))?;
+            arguments.extend(["--record".into(), record.into_os_string()]);
+        }
+        Ok(arguments)
     }
 }
 
@@ -125,6 +158,28 @@ impl Warden {
         let zygotes = super::exec::zygote::kinds();
         let pool = sandbox::warden::Pooled::with_zygotes(zygotes, self.keep_ready);
         keeper::ward(Warded(pool), self.keep_ready)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// What the broker is called on the command line.
+const BROKER: &str = "broker";
+/// What the operator allows, in the directory of the image.
+const HOUSE: &str = "broker.toml";
+
+/// The process that makes calls to the world outside; `telos up` starts it
+#[derive(Args, Debug)]
+#[command(name = BROKER, hide = true)]
+pub struct Broker {
+    #[arg(long)]
+    house: Option<PathBuf>,
+    #[arg(long)]
+    record: Option<PathBuf>,
+}
+
+impl Broker {
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        keeper::broker(crate::brokered::Brokered::new(self.house.as_deref(), self.record.as_deref())?)?;
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -157,6 +212,9 @@ fn tell(notice: &Notice<'_>, is_json: bool) {
         Notice::WardenLost { cause } => {
             report::say(&format!("warning: the process that watches over runs ended, and with it the runs: {cause}"));
         }
+        Notice::BrokerLost { cause } => {
+            report::say(&format!("warning: the process that makes calls to the world outside ended: {cause}"));
+        }
         Notice::RunLost { who, why } => crate::warden::record_lost(who, why),
         Notice::Deaf { seconds } => {
             report::say(&format!("warning: a request goes on {seconds} s after it began, though it was told to stop"));
@@ -170,7 +228,7 @@ fn requests(count: usize) -> String {
 
 impl ImageOptions {
     /// The same options, for the image process to read again.
-    fn to_arguments(&self, directory: &std::path::Path) -> Vec<OsString> {
+    fn to_arguments(&self, directory: &Path, is_recorded: bool) -> Vec<OsString> {
         let mut arguments: Vec<OsString> = vec![NAME.into()];
         let mut option = |name: &str, value: Option<String>| {
             arguments.extend(value.map(|value| format!("--{name}={value}").into()));
@@ -187,6 +245,7 @@ impl ImageOptions {
         }
         arguments.extend(machine.no_host.then(|| "--no-host".into()));
         arguments.extend(self.asleep.then(|| "--asleep".into()));
+        arguments.extend(is_recorded.then(|| "--recorded".into()));
         arguments.extend(["--".into(), directory.into()]);
         arguments
     }
@@ -202,15 +261,19 @@ pub struct ImageProcess {
     #[command(flatten)]
     image: ImageOptions,
 
+    /// Files too are read and written by the broker
+    #[arg(long)]
+    recorded: bool,
+
     directory: PathBuf,
 }
 
 impl ImageProcess {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        keeper::live(|| {
+        keeper::live(|outside| {
             std::env::set_current_dir(&self.directory).map_err(|error| error.to_string())?;
             let ImageOptions { machine, cache, asleep } = &self.image;
-            Resident::open(&self.directory, machine, *cache, *asleep)
+            Resident::open(&self.directory, machine, *cache, *asleep, Some(Line::live(outside, self.recorded)))
         })?;
         Ok(ExitCode::SUCCESS)
     }

@@ -1,9 +1,11 @@
 //! Dreams, asked for by programs of the image. A program only asks: the dream begins when what the program did is committed, and
 //! never if that is taken back. What is kept of it is read from its file.
 
+use super::outside::Line;
 use super::{Row, Shared};
 use dream::{DreamError, DreamId, Dreams};
-use language::{Args, ONE, Outcome, Signal, TWO, Value, Vm};
+use keeper::protocol::Nest;
+use language::{Args, Halt, ONE, Outcome, Signal, TWO, Value, Vm};
 use object::change::ActorId;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -13,8 +15,8 @@ use store::Store;
 pub const TABLE: &[Row] = &[
     ("order", TWO, order),
     ("pageOf", ONE, page_of),
-    ("keepOf", ONE, |vm, args| change(vm, &args, |dreams, id| dreams.set_kept(id, true))),
-    ("discardOf", ONE, |vm, args| change(vm, &args, Dreams::remove)),
+    ("keepOf", ONE, |vm, args| change(vm, &args, Nest::Keep, |dreams, id| dreams.set_kept(id, true))),
+    ("discardOf", ONE, |vm, args| change(vm, &args, Nest::Discard, Dreams::remove)),
 ];
 
 /// So many may be asked for in one transaction.
@@ -32,14 +34,22 @@ pub struct Asked {
 pub struct Desk(Rc<RefCell<Inside>>);
 
 struct Inside {
-    /// None in a dream.
-    store: Option<Weak<Store>>,
+    whose: Whose,
     asked: Vec<Asked>,
+}
+
+/// Who asks here.
+#[derive(Clone)]
+enum Whose {
+    Live(Weak<Store>),
+    /// A dream, which asks the live image.
+    Dream(Line),
+    Nobody,
 }
 
 impl Desk {
     pub fn of(store: &Arc<Store>) -> Desk {
-        Desk(Rc::new(RefCell::new(Inside { store: Some(Arc::downgrade(store)), asked: Vec::new() })))
+        Desk(Rc::new(RefCell::new(Inside { whose: Whose::Live(Arc::downgrade(store)), asked: Vec::new() })))
     }
 
     /// Lets the programs of a machine ask here.
@@ -54,40 +64,78 @@ impl Desk {
         std::mem::take(&mut self.0.borrow_mut().asked)
     }
 
-    /// Nobody asks here any more.
-    pub fn close(&self) {
-        self.0.borrow_mut().store = None;
+    /// In a copy of the process, which is a dream now.
+    pub fn become_dream(&self, line: Option<Line>) {
+        self.0.borrow_mut().whose = line.map_or(Whose::Nobody, Whose::Dream);
     }
 
-    fn store(&self) -> Option<Arc<Store>> {
-        self.0.borrow().store.as_ref()?.upgrade()
+    /// In a dream: begins what was asked for, now that its journal says all that was done before.
+    pub fn begin_inside(&self) {
+        let Whose::Dream(line) = self.0.borrow().whose.clone() else { return };
+        for Asked { actor, mandate, source } in self.take() {
+            let dream = DreamId(actor).to_string();
+            // Whoever looks for it finds that it has not begun.
+            let _ = line.nest(&Nest::Begin { dream, mandate, source }, &mut || false);
+        }
     }
 }
 
-fn desk(vm: &mut Vm) -> Result<(Desk, Arc<Store>), Signal> {
+/// One who can answer.
+enum Asking {
+    Live(Arc<Store>),
+    Dream(Line),
+}
+
+fn desk(vm: &mut Vm) -> Result<(Desk, Asking), Signal> {
     let desk = vm.extra::<Shared>().and_then(|shared| shared.dreams.clone());
     let Some(desk) = desk else { return Err(vm.raise("dreams are of an image that is up: start it with `telos up`")) };
-    match desk.store() {
-        Some(store) => Ok((desk, store)),
-        None => Err(vm.raise("a dream cannot begin another one, nor look at those there are")),
+    let whose = desk.0.borrow().whose.clone();
+    let asking = match whose {
+        Whose::Live(store) => store.upgrade().map(Asking::Live),
+        Whose::Dream(line) => Some(Asking::Dream(line)),
+        Whose::Nobody => None,
+    };
+    match asking {
+        Some(asking) => Ok((desk, asking)),
+        None => Err(vm.raise("a dream of an image that is not up cannot begin another one")),
+    }
+}
+
+/// Asks the live image, from a dream.
+fn nest(vm: &mut Vm, line: &Line, nest: &Nest) -> Result<String, Signal> {
+    let interrupt = vm.extra::<Shared>().map(|shared| shared.interrupt.clone()).unwrap_or_default();
+    let mut is_stopped = false;
+    let answer = line.nest(nest, &mut || {
+        is_stopped |= interrupt.take();
+        is_stopped
+    });
+    match answer {
+        _ if is_stopped => Err(Halt::Interrupted.into()),
+        Ok(text) => Ok(text),
+        Err(message) => Err(vm.raise(message)),
     }
 }
 
 /// The name of a dream that will begin when this is committed.
 fn order(vm: &mut Vm, args: Args) -> Outcome {
     let (mandate, source) = (args.text(vm, 0)?, args.text(vm, 1)?);
-    let (desk, store) = desk(vm)?;
+    let (desk, asking) = desk(vm)?;
     if desk.0.borrow().asked.len() >= ASKED_MAX {
         return Err(vm.raise(format!("{ASKED_MAX} dreams were asked for already, in one transaction")));
     }
-    let actor = store.mint_actor().map_err(|error| vm.raise(error.to_string()))?;
+    let actor = match asking {
+        Asking::Live(store) => store.mint_actor().map_err(|error| vm.raise(error.to_string()))?,
+        Asking::Dream(line) => {
+            let name = nest(vm, &line, &Nest::Name)?;
+            let id: DreamId = name.parse().map_err(|error: DreamError| vm.raise(error.to_string()))?;
+            id.0
+        }
+    };
     desk.0.borrow_mut().asked.push(Asked { actor, mandate, source });
     Ok(vm.symbol(&DreamId(actor).to_string()))
 }
 
-fn dream_of(vm: &mut Vm, args: &Args) -> Result<(Dreams, DreamId), Signal> {
-    let name = args.text(vm, 0)?;
-    let (_, store) = desk(vm)?;
+fn dream_of(vm: &mut Vm, store: &Store, name: &str) -> Result<(Dreams, DreamId), Signal> {
     let dreams = Dreams::open(store.directory(), store.id());
     let found = dreams.and_then(|dreams| Ok((dreams, name.parse()?)));
     found.map_err(|error: DreamError| vm.raise(error.to_string()))
@@ -95,21 +143,34 @@ fn dream_of(vm: &mut Vm, args: &Args) -> Result<(Dreams, DreamId), Signal> {
 
 /// What is known of a dream, as JSON; nil if there is nothing yet.
 fn page_of(vm: &mut Vm, args: Args) -> Outcome {
-    let (dreams, id) = dream_of(vm, &args)?;
-    match dreams.read(id) {
-        Ok(kept) => {
-            let page = crate::resident::page_of(&kept, &dream::show::Nameless);
-            Ok(vm.symbol(&page.to_string()))
+    let name = args.text(vm, 0)?;
+    let page = match desk(vm)?.1 {
+        Asking::Dream(line) => nest(vm, &line, &Nest::Page(name))?,
+        Asking::Live(store) => {
+            let (dreams, id) = dream_of(vm, &store, &name)?;
+            match dreams.read(id) {
+                Ok(kept) => crate::resident::page_of(&kept, &dream::show::Nameless).to_string(),
+                Err(DreamError::Missing(_)) => String::new(),
+                Err(error) => return Err(vm.raise(error.to_string())),
+            }
         }
-        Err(DreamError::Missing(_)) => Ok(Value::NIL),
-        Err(error) => Err(vm.raise(error.to_string())),
-    }
+    };
+    Ok(if page.is_empty() { Value::NIL } else { vm.symbol(&page) })
 }
 
-fn change(vm: &mut Vm, args: &Args, change: impl FnOnce(&Dreams, DreamId) -> Result<(), DreamError>) -> Outcome {
-    let (dreams, id) = dream_of(vm, args)?;
-    match change(&dreams, id) {
-        Ok(()) => Ok(args.target),
-        Err(error) => Err(vm.raise(error.to_string())),
+fn change(
+    vm: &mut Vm,
+    args: &Args,
+    asked: fn(String) -> Nest,
+    change: impl FnOnce(&Dreams, DreamId) -> Result<(), DreamError>,
+) -> Outcome {
+    let name = args.text(vm, 0)?;
+    match desk(vm)?.1 {
+        Asking::Dream(line) => drop(nest(vm, &line, &asked(name))?),
+        Asking::Live(store) => {
+            let (dreams, id) = dream_of(vm, &store, &name)?;
+            change(&dreams, id).map_err(|error| vm.raise(error.to_string()))?;
+        }
     }
+    Ok(args.target)
 }

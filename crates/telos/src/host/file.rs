@@ -146,7 +146,7 @@ fn buffer(vm: &mut Vm, bytes: Vec<u8>) -> Value {
 }
 
 /// All of the file at the path; of standard input and commands, all that is left.
-fn contents(vm: &mut Vm, args: Args) -> Outcome {
+pub fn contents(vm: &mut Vm, args: Args) -> Outcome {
     let is_stream = stream_of(vm, args.target).map(|stream| !matches!(*stream.borrow(), Stream::Disk { .. }));
     let bytes = match is_stream {
         Some(true) => read(vm, &args, Until::End)?,

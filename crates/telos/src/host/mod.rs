@@ -7,6 +7,7 @@ pub mod dream;
 mod file;
 mod open;
 mod output;
+pub mod outside;
 mod process;
 mod random;
 mod read;
@@ -47,6 +48,8 @@ pub enum Capability {
     System,
     /// sealed forks of the image, if it is up
     Dreams,
+    /// servers, through the broker of an image that is up
+    Network,
 }
 
 /// Which capabilities a machine gets.
@@ -59,6 +62,7 @@ pub struct Capabilities {
     pub randomness: bool,
     pub system: bool,
     pub dreams: bool,
+    pub network: bool,
 }
 
 impl Capabilities {
@@ -71,6 +75,7 @@ impl Capabilities {
             randomness: true,
             system: true,
             dreams: true,
+            network: true,
         }
     }
 
@@ -83,6 +88,7 @@ impl Capabilities {
             randomness: false,
             system: false,
             dreams: false,
+            network: false,
         }
     }
 
@@ -95,6 +101,7 @@ impl Capabilities {
             Capability::Randomness => self.randomness = false,
             Capability::System => self.system = false,
             Capability::Dreams => self.dreams = false,
+            Capability::Network => self.network = false,
         }
         self
     }
@@ -127,6 +134,9 @@ impl Capabilities {
         if self.files && self.processes {
             bind_table(vm, "File", file::COMMAND_TABLE);
         }
+        if let Some(line) = vm.extra::<Shared>().and_then(|shared| shared.outside.clone()) {
+            line.bind(vm, self);
+        }
     }
 }
 
@@ -144,6 +154,8 @@ pub struct Shared {
     open: Vec<Weak<RefCell<Stream>>>,
     /// Where dreams are asked for, in an image that is up.
     pub dreams: Option<dream::Desk>,
+    /// Where calls to the world outside go, in an image that is up.
+    pub outside: Option<outside::Line>,
 }
 
 impl Shared {
@@ -156,6 +168,7 @@ impl Shared {
             launch_file: None,
             open: Vec::new(),
             dreams: None,
+            outside: None,
         }
     }
 

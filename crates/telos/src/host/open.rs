@@ -43,7 +43,7 @@ pub fn stream_of(vm: &Vm, file: Value) -> Option<Rc<RefCell<Stream>>> {
     vm.foreign::<Open>(file).map(|open| open.0.clone())
 }
 
-fn attach(vm: &mut Vm, file: Value, stream: Stream) {
+pub fn attach(vm: &mut Vm, file: Value, stream: Stream) {
     let stream = Rc::new(RefCell::new(stream));
     if let Some(shared) = vm.extra::<Shared>() {
         shared.track(&stream);

@@ -3,17 +3,19 @@
 use super::farewell::{Attended, Farewell, Place};
 use super::glance::{Glance, waking_facts};
 use super::names::LiveNames;
+use super::nested::Parents;
 use super::{Resident, lend, shown};
 use crate::answer::failure_of;
 use crate::host::dream::Asked;
+use crate::host::outside::Line;
 use crate::report;
 use dream::show::Names;
-use dream::{Alone, Bounds, DreamId, Dreams, End, Forked, Header, KeptDream, Limits, Record, Sealed};
+use dream::{Alone, Bounds, DreamId, Dreams, End, Forked, Header, KeptDream, Limits, Lineage, Record, Sealed};
 use image::Imagined;
 use keeper::protocol::{
     Answer, Command, DreamBegun, DreamOrder, Failure, FailureKind, Form, Outcome, Request, Rung, Shown,
 };
-use keeper::{Begun, Living, Watch};
+use keeper::{Begun, Birth, Living, Outside, Watch};
 use merge::Policy;
 use object::change::ActorId;
 use sandbox::{Access, Grant, Order, View};
@@ -28,7 +30,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use store::{Branched, Commit, ForkPoint};
 
 /// What a dream may use, if nobody says more or less.
-const TIME: Duration = Duration::from_secs(60);
+pub const TIME: Duration = Duration::from_secs(60);
 const MEMORY_BYTES: u64 = 1 << 30;
 const DISK_BYTES: u64 = 64 << 20;
 /// It and what it forks.
@@ -42,6 +44,7 @@ const CHANGES_MAX: usize = 10_000;
 #[derive(Default)]
 pub struct UnderWay {
     dreams: BTreeMap<String, Attended>,
+    pub parents: Parents,
     /// Made with the first one.
     farewell: Option<Farewell>,
 }
@@ -109,6 +112,10 @@ impl Resident {
 
     /// Begins what programs of this image have asked for, now that it is committed that they did.
     pub(super) fn dream_as_asked(&mut self) {
+        // Those inside of a dream begin when its journal says what was done before.
+        if self.is_dream {
+            return;
+        }
         for Asked { actor, mandate, source } in self.desk.take() {
             let order = DreamOrder { mandate, agent: "Telos".into(), source: Some(source), ..DreamOrder::default() };
             if let Err(failure) = self.fork(&order, Some(actor)) {
@@ -117,13 +124,18 @@ impl Resident {
         }
     }
 
-    fn fork(&mut self, order: &DreamOrder, minted: Option<ActorId>) -> Result<ForkPoint, Failure> {
+    pub(super) fn fork(&mut self, order: &DreamOrder, minted: Option<ActorId>) -> Result<ForkPoint, Failure> {
         let refused = |message: String| Failure::new(FailureKind::Refused, message);
         if self.is_dream {
-            return Err(refused("a dream inside of a dream is not there yet".into()));
+            return Err(refused(
+                "only the live image begins dreams: `telos dream new --within` begins one in here".into(),
+            ));
         }
         if self.dreams.dreams.len() >= DREAMS_MAX {
             return Err(refused(format!("{DREAMS_MAX} dreams are going on, and no more may be; discard some")));
+        }
+        if let Some(parent) = &order.within {
+            self.check_parent(parent).map_err(refused)?;
         }
         let (line, theirs) =
             UnixStream::pair().map_err(|error| refused(format!("cannot make a line to it: {error}")))?;
@@ -137,8 +149,9 @@ impl Resident {
         match branched {
             Branched::Live { child, pin } => {
                 let name = name_of(&point);
+                self.dreams.parents.begun(&name, order);
                 self.dreams.dreams.insert(name.clone(), Attended { attendant: child, pin });
-                self.births.push((name, line.into()));
+                self.births.push(Birth { dream: name, policies: order.policies.clone(), line: line.into() });
                 Ok(point)
             }
             Branched::Copy => {
@@ -147,6 +160,11 @@ impl Resident {
                 system::clone::leave(self.attend(order, &point, theirs.into()))
             }
         }
+    }
+
+    fn check_parent(&self, name: &str) -> Result<(), String> {
+        let id: DreamId = name.parse().map_err(|error: dream::DreamError| error.to_string())?;
+        self.kept()?.check_depth(id).map(drop).map_err(|error| error.to_string())
     }
 
     /// Of a dream that is kept and not going on.
@@ -165,28 +183,21 @@ impl Resident {
         let forked = Forked { line, directory: store.directory().to_path_buf(), store: store.id() };
         let header = header_of(order, point, store.id());
         let Ok(alone) = forked.give_up_all_else() else { return 1 };
-        let record = match &order.again {
-            None => Record::New(Box::new(header)),
-            Some(_) => match self.go_back(&alone, DreamId(point.actor)) {
-                Ok(record) => record,
-                Err(_) => return 1,
-            },
+        let record = match (&order.again, &order.within) {
+            (Some(_), _) => self.go_back(&alone, DreamId(point.actor)),
+            (None, Some(parent)) => self.go_into(&alone, parent, header),
+            (None, None) => Ok(Record::New(Box::new(header))),
         };
-        alone.attend(record, &order_of(order), |sealed| self.dream_on(sealed, order.source.as_deref()))
+        let Ok(record) = record else { return 1 };
+        alone.attend(record, &order_of(order), |sealed| self.dream_on(sealed, order))
     }
 
     /// Becomes what a kept dream was.
     fn go_back(&mut self, alone: &Alone, id: DreamId) -> Result<Record, dream::DreamError> {
         let (recording, kept) = alone.dreams()?.resume(id)?;
-        let commits = kept.journal.entries().iter().map(|entry| Commit {
-            number: 0,
-            time: entry.time(),
-            author: entry.author().into(),
-            cause: entry.cause().into(),
-            changes: entry.changes().to_vec(),
-            inverse: Vec::new(),
-        });
-        let gone_back = self.image.become_earlier(kept.header.fork_commit, commits.collect());
+        let Lineage { fork_commit, entries } = alone.dreams()?.lineage(&kept.header)?;
+        let commits = entries.iter().chain(kept.journal.entries()).map(commit_of);
+        let gone_back = self.image.become_earlier(fork_commit, commits.collect());
         match gone_back {
             Ok(()) => Ok(Record::Again(recording, Box::new(kept))),
             Err(error) => {
@@ -197,26 +208,57 @@ impl Resident {
         }
     }
 
+    /// Becomes what another dream is by now.
+    fn go_into(&mut self, alone: &Alone, parent: &str, header: Header) -> Result<Record, dream::DreamError> {
+        let parent: DreamId = parent.parse()?;
+        let (Lineage { fork_commit, entries }, changes) = alone.dreams()?.inside_of(parent)?;
+        let header = Header { fork_commit, parent: Some((parent, changes)), ..header };
+        match self.image.become_earlier(fork_commit, entries.iter().map(commit_of).collect()) {
+            Ok(()) => Ok(Record::New(Box::new(header))),
+            Err(error) => {
+                let end =
+                    dream::ended(dream::Status::Failed, format!("it could not begin inside of {parent}: {error}"));
+                alone.dreams()?.begin(&header)?.end(&end)?;
+                Err(dream::DreamError::Missing(parent.to_string()))
+            }
+        }
+    }
+
     /// In the sealed copy of that: all of the dreamer's life.
-    fn dream_on(&mut self, sealed: Sealed, source: Option<&str>) -> i32 {
-        self.become_dreamer();
+    fn dream_on(&mut self, sealed: Sealed, order: &DreamOrder) -> i32 {
+        self.become_dreamer(order);
         let Sealed { conversation, journal } = sealed;
         let mut dreaming = Dreaming { resident: self, journal };
-        if let Some(source) = source {
+        if let Some(source) = &order.source {
+            dreaming.lead_to(Outside::alone(conversation));
             return dreaming.do_alone(source);
         }
-        match keeper::dream(conversation, dreaming, |code| system::clone::leave(code)) {
+        let begin = |outside| {
+            dreaming.lead_to(outside);
+            dreaming
+        };
+        match keeper::dream(conversation, begin, |code| system::clone::leave(code)) {
             Ok(()) => 0,
             Err(_) => 1,
         }
     }
 
     /// Gives up what belongs to threads and dreams that this copy has not.
-    fn become_dreamer(&mut self) {
+    fn become_dreamer(&mut self, order: &DreamOrder) {
         self.is_dream = true;
+        if let Some(line) = self.outside.clone() {
+            // What nobody can read allows nothing: the broker says the same.
+            let policies = order.policies.clone().and_then(|policies| serde_json::from_value(policies).ok());
+            let policies = policies.unwrap_or_default();
+            let is_bound = !line.differs_from(&policies);
+            line.become_dream(policies);
+            if !is_bound {
+                self.session.capabilities().install(self.image.vm_mut());
+            }
+        }
         std::mem::forget(std::mem::take(&mut self.dreams));
         std::mem::forget(std::mem::take(&mut self.births));
-        self.desk.close();
+        self.desk.become_dream(self.outside.clone());
         // Its thread is not here, and whoever dropped it would wait for that.
         std::mem::forget(self.turn_alarm.take());
         self.unsettled = None;
@@ -226,9 +268,22 @@ impl Resident {
     }
 
     pub(super) fn dream_is_over(&mut self, name: &str) {
+        self.dreams.parents.over(name);
         let Some(attended) = self.dreams.dreams.remove(name) else { return };
         let place = self.place_of_dreams();
         self.dreams.farewell.get_or_insert_with(|| Farewell::new(place)).take(attended);
+    }
+}
+
+/// An entry of a journal as the store takes it.
+fn commit_of(entry: &dream::Entry) -> Commit {
+    Commit {
+        number: 0,
+        time: entry.time(),
+        author: entry.author().into(),
+        cause: entry.cause().into(),
+        changes: entry.changes().to_vec(),
+        inverse: Vec::new(),
     }
 }
 
@@ -306,7 +361,14 @@ impl Dreaming<'_> {
         code
     }
 
+    fn lead_to(&mut self, outside: Outside) {
+        self.resident.outside.iter().for_each(|line| line.lead_to(outside.clone()));
+    }
+
     fn tell_journal(&mut self) -> Result<(), Failure> {
+        let calls = self.resident.outside.as_ref().map(Line::take_noted).unwrap_or_default();
+        let noted = self.resident.image.note_calls(calls);
+        noted.map_err(|error| Failure::new(FailureKind::Storage, error.to_string()))?;
         for payload in self.resident.image.store().take_journal() {
             self.journal.tell(&payload).map_err(|error| Failure::new(FailureKind::Storage, error.to_string()))?;
         }
@@ -327,7 +389,10 @@ impl Living for Dreaming<'_> {
         }
         let begun = self.resident.begin(request);
         match self.tell_journal() {
-            Ok(()) => begun,
+            Ok(()) => {
+                self.resident.desk.begin_inside();
+                begun
+            }
             // What is not written down did not happen, and cannot be taken back here.
             Err(failure) => Begun::Last(Some(Answer::new(Outcome::Failure(failure)))),
         }
@@ -338,6 +403,7 @@ impl Living for Dreaming<'_> {
         if self.tell_journal().is_err() {
             system::clone::leave(1);
         }
+        self.resident.desk.begin_inside();
         next
     }
 
@@ -358,7 +424,7 @@ impl Resident {
         Place { image: store.directory().to_path_buf(), store: store.id() }
     }
 
-    fn kept(&self) -> Result<Dreams, String> {
+    pub(super) fn kept(&self) -> Result<Dreams, String> {
         self.place_of_dreams().open()
     }
 
@@ -403,6 +469,7 @@ fn summary(header: &Header, end: Option<&End>) -> Value {
         "reason": end.map_or("", |end| end.reason.as_str()),
         "mandate": header.mandate,
         "agent": header.agent,
+        "parent": header.parent.map(|(parent, _)| parent.to_string()),
         "commit": header.fork_commit,
         "created_ms": header.created_ms,
         "ended_ms": end.map(|end| end.ended_ms),

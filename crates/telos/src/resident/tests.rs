@@ -5,7 +5,7 @@ use object::change::{ChangeId, Datum, Field, ObjectId, Operation};
 use tempfile::TempDir;
 
 fn resident(directory: &TempDir) -> Resident {
-    Resident::open(directory.path(), &MachineOptions::default(), None, false).expect("it wakes up")
+    Resident::open(directory.path(), &MachineOptions::default(), None, false, None).expect("it wakes up")
 }
 
 fn ask(resident: &mut Resident, request: &Request) -> (Answer, Option<Wait>) {

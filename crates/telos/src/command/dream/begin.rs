@@ -34,6 +34,14 @@ struct OrderOptions {
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes, help_heading = "Limits")]
     room: Option<u64>,
 
+    /// Begin it inside of this dream, with all that it has done by now
+    #[arg(long, value_name = "DREAM")]
+    within: Option<String>,
+
+    /// What it may ask of the world outside, and how it is answered; docs/broker.md says how that is written
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    net_policy: Option<PathBuf>,
+
     /// Let it read this directory, at the same place
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath, help_heading = "Files")]
     read: Vec<PathBuf>,
@@ -44,6 +52,11 @@ struct OrderOptions {
 }
 
 impl OrderOptions {
+    fn policies(&self) -> anyhow::Result<Option<serde_json::Value>> {
+        let Some(file) = &self.net_policy else { return Ok(None) };
+        Ok(Some(serde_json::to_value(broker::Policies::read(file)?)?))
+    }
+
     fn order(&self, agent: String) -> anyhow::Result<DreamOrder> {
         let grant = |path: &Path, is_layered| -> anyhow::Result<DreamGrant> {
             let path = path.canonicalize().with_context(|| format!("cannot find {}", path.display()))?;
@@ -57,6 +70,8 @@ impl OrderOptions {
             agent,
             time_ms: self.lifetime.map(|time| time.as_millis() as u64),
             memory_bytes: self.room,
+            policies: self.policies()?,
+            within: self.within.clone(),
             grants: grants.collect::<anyhow::Result<_>>()?,
             is_kept: self.keep,
             ..DreamOrder::default()

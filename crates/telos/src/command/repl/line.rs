@@ -71,7 +71,7 @@ impl Opened {
         let directory = directory.canonicalize().with_context(|| format!("cannot find {}", directory.display()))?;
         // Programs in an image find their files in its directory, whoever woke it up.
         std::env::set_current_dir(&directory).with_context(|| format!("cannot enter {}", directory.display()))?;
-        let resident = Resident::open(&directory, machine, None, false).map_err(anyhow::Error::msg)?;
+        let resident = Resident::open(&directory, machine, None, false, None).map_err(anyhow::Error::msg)?;
         let watch = resident.watch();
         let stopped = watch.clone();
         // Without a handler Ctrl-C ends the process, and what was not answered is not committed.
