@@ -42,6 +42,13 @@ pub struct Broker {
 }
 
 impl Keeper<'_> {
+    /// A call of the live image.
+    pub fn receive_live_call(&mut self, id: u64, body: &[u8]) {
+        if !self.receive_call(LIVE, id, body) {
+            self.give_back(LIVE, id, &failed("too many calls that nobody waits for any more are under way"));
+        }
+    }
+
     /// Hands a call on. False if the caller asks more than anybody does.
     pub fn receive_call(&mut self, caller: Caller, id: u64, body: &[u8]) -> bool {
         if self.calls.entries.values().filter(|call| call.caller == caller).count() >= CALLS_OF_ONE_MAX {
@@ -78,7 +85,7 @@ impl Keeper<'_> {
     pub fn forget_caller(&mut self, caller: Caller) {
         let tokens: Vec<u64> =
             self.calls.entries.iter().filter(|(_, call)| call.caller == caller).map(|(token, _)| *token).collect();
-        tokens.iter().for_each(|token| drop(self.calls.entries.remove(token)));
+        self.calls.entries.retain(|_, call| call.caller != caller);
         let Some(broker) = &mut self.broker else { return };
         tokens.iter().for_each(|token| broker.outbox.push(Kind::Cancel, *token, &[]));
         if broker.introduced.remove(&caller) {
@@ -151,10 +158,6 @@ impl Keeper<'_> {
         }
         Ok(())
     }
-}
-
-pub fn too_many() -> Vec<u8> {
-    failed("too many calls that nobody waits for any more are under way")
 }
 
 /// An answer in the place of the broker.

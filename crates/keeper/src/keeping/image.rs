@@ -1,6 +1,5 @@
 //! What is said to the image process and what it says: answers go on to their clients as they are, unread.
 
-use super::calls::too_many;
 use super::requests::{Entry, Stage};
 use super::stop::Phase;
 use super::{FIRST_DREAM, Keeper, Notice, PAIR};
@@ -41,11 +40,7 @@ impl Keeper<'_> {
                         let image = serde_json::from_slice(frame.body).unwrap_or_default();
                         self.answer_inquiry(frame.id, image);
                     }
-                    Kind::Call => {
-                        if !self.receive_call(LIVE, frame.id, frame.body) {
-                            self.outbox.push(Kind::Returned, frame.id, &too_many());
-                        }
-                    }
+                    Kind::Call => self.receive_live_call(frame.id, frame.body),
                     Kind::Cancel => self.cancel_call(LIVE, frame.id),
                     Kind::Born => self.dream_is_born(frame.body),
                     Kind::Ready => self.image_is_ready(),
