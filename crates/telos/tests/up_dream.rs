@@ -396,3 +396,21 @@ fn a_program_in_a_dream_begins_another_and_reads_what_became_of_it() {
     assert_eq!(asked(&mut client, &within(&outer, "inner discard; inner status")), Ok("waiting".into()));
     assert_eq!(up.send("Account balance").output, "10\n");
 }
+
+/// Limits that only a process can keep were taken for a world dream, and did not hold.
+#[test]
+fn a_world_dream_keeps_its_time_and_refuses_what_it_has_not() {
+    let up = Up::start(&[]);
+    let late = telos_dream(&up, "run", &["--rung", "world", "--lifetime", "300ms", "-e", "loop(nil)"]);
+    assert!(late.code == Some(1) && late.output.contains("interrupted"), "{}{}", late.output, late.errors);
+    for (option, value) in [("--read", "/usr"), ("--room", "64M"), ("--within", "d1")] {
+        let refused = telos_dream(&up, "run", &["--rung", "world", option, value, "-e", "1"]);
+        assert!(refused.code == Some(1) && refused.errors.contains("higher rung"), "{option}: {}", refused.errors);
+    }
+    let [low, high] = [&[][..], &["--read", "/usr"]].map(|more| {
+        let arguments = [&["--json", "--at-least", "world", "-e", "1 + 1"][..], more].concat();
+        let ran = telos_dream(&up, "run", &arguments);
+        serde_json::from_str::<Value>(&ran.output).unwrap_or_else(|_| panic!("{}{}", ran.output, ran.errors))
+    });
+    assert!(low.get("answer").is_none() && high["answer"]["value"] == "2", "{low} {high}");
+}

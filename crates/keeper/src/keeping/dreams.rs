@@ -5,11 +5,17 @@ use super::connection::Connection;
 use super::requests::{Entry, Stage};
 use super::{FIRST_DREAM, Keeper};
 use crate::brokering::with_name;
-use crate::protocol::{Answer, Command, DreamName, FRAME_BYTES_MAX, FailureKind, Inbox, Kind, Nest, Outbox, Request};
+use crate::protocol::{
+    Answer, Command, DreamName, FRAME_BYTES_MAX, FailureKind, Inbox, Kind, Nest, Outbox, Refusal, Request,
+};
 use rustix::event::epoll::{self, EventData, EventFlags};
 use std::collections::{BTreeMap, HashMap};
 use std::os::unix::net::UnixStream;
 
+/// A dream that has not read so much is asked nothing more.
+const UNREAD_BYTES_MAX: usize = 1 << 20;
+/// Nobody says more than this in one sentence.
+const WORDS_BYTES_MAX: usize = 1 << 10;
 /// A dream asks one thing after the other.
 const NESTS_MAX: usize = 4;
 
@@ -18,6 +24,8 @@ pub struct Dream {
     line: UnixStream,
     /// What it may ask of the world outside.
     policies: Vec<u8>,
+    /// Why it could not begin, in its own words or those of its attendant.
+    words: Option<String>,
     inbox: Inbox,
     outbox: Outbox,
 }
@@ -43,10 +51,10 @@ impl Dreams {
 impl Keeper<'_> {
     /// The image process has begun one; the line to it came along.
     pub fn dream_is_born(&mut self, body: &[u8]) {
-        let (Ok(DreamName { dream: name, policies }), Some(line)) =
-            (serde_json::from_slice(body), self.lines.pop_front())
-        else {
-            return;
+        let Ok(DreamName { dream: name, policies }) = serde_json::from_slice(body) else { return };
+        let Some(line) = self.lines.pop_front() else {
+            // There was no descriptor left for it, and the dream ended with it.
+            return self.outbox.push_json(Kind::Over, 0, &DreamName { dream: name, policies: None });
         };
         let policies = policies.map(|policies| policies.to_string().into_bytes()).unwrap_or_default();
         let line = UnixStream::from(line);
@@ -58,7 +66,7 @@ impl Keeper<'_> {
             line.set_nonblocking(true).is_ok() && epoll::add(&self.poll, &line, data, EventFlags::IN).is_ok();
         let (inbox, outbox) = (Inbox::default(), Outbox::default());
         self.dreams.names.insert(name.clone(), token);
-        self.dreams.entries.insert(token, Dream { name, line, policies, inbox, outbox });
+        self.dreams.entries.insert(token, Dream { name, line, policies, words: None, inbox, outbox });
         if !is_watched {
             self.end_dream(token);
         }
@@ -71,6 +79,12 @@ impl Keeper<'_> {
             connection.outbox.push_json(Kind::Answer, entry.id, &Answer::failed(FailureKind::Refused, message));
             return;
         };
+        let unread = self.dreams.entries.get(&dream).map_or(0, |dream| dream.outbox.len());
+        if unread > UNREAD_BYTES_MAX {
+            let message = format!("dream {name} does not read what it is asked; nothing was done");
+            connection.outbox.push_json(Kind::Answer, entry.id, &Answer::failed(FailureKind::Refused, message));
+            return;
+        }
         let token = self.requests.add(Entry { dream: Some(dream), stage: Stage::Ahead, ..entry });
         connection.unanswered += 1;
         self.tell_dream(dream, |outbox| outbox.push(Kind::Request, token, body));
@@ -116,7 +130,13 @@ impl Keeper<'_> {
         let mut inbox = std::mem::take(&mut dream.inbox);
         let is_sane = loop {
             match inbox.next(FRAME_BYTES_MAX) {
-                Ok(Some(frame)) if frame.kind == Kind::Ready => {}
+                Ok(Some(frame)) if frame.kind == Kind::Ready && frame.body.len() <= WORDS_BYTES_MAX => {}
+                Ok(Some(frame)) if frame.kind == Kind::Failed && frame.body.len() <= WORDS_BYTES_MAX => {
+                    let words = serde_json::from_slice(frame.body).ok().map(|Refusal { message }| message);
+                    if let Some(dream) = self.dreams.entries.get_mut(&token) {
+                        dream.words = words;
+                    }
+                }
                 Ok(Some(frame)) if frame.kind == Kind::Answer => {
                     let is_its_own =
                         self.requests.entries.get(&frame.id).is_some_and(|entry| entry.dream == Some(token));
@@ -165,7 +185,10 @@ impl Keeper<'_> {
         let Some(dream) = self.dreams.entries.remove(&token) else { return };
         self.dreams.names.remove(&dream.name);
         self.forget_caller(token);
-        let message = format!("dream {} is over; `telos dream show {}` says how it ended", dream.name, dream.name);
+        let message = match dream.words {
+            Some(words) => format!("dream {} is over: {words}", dream.name),
+            None => format!("dream {} is over; `telos dream show {}` says how it ended", dream.name, dream.name),
+        };
         for request in self.requests.of_dream(token) {
             let Some(entry) = self.requests.remove(request) else { continue };
             if entry.stage != Stage::Abandoned {

@@ -151,6 +151,13 @@ impl Requests {
         self.ahead
     }
 
+    /// How many dreams have.
+    pub fn in_dreams(&self) -> usize {
+        let is_in_dream =
+            |entry: &&Entry| entry.dream.is_some() && matches!(entry.stage, Stage::Ahead | Stage::Stopped);
+        self.entries.values().filter(is_in_dream).count()
+    }
+
     pub fn of_dream(&self, dream: u64) -> Vec<u64> {
         self.entries.iter().filter(|(_, entry)| entry.dream == Some(dream)).map(|(token, _)| *token).collect()
     }

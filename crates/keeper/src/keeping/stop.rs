@@ -105,7 +105,7 @@ impl Keeper<'_> {
     }
 
     fn under_way(&self) -> usize {
-        self.requests.ahead() + self.runs.under_way()
+        self.requests.ahead() + self.requests.in_dreams() + self.runs.under_way()
     }
 
     fn tokens(&self, stage: Stage) -> Vec<u64> {

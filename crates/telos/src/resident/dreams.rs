@@ -54,12 +54,15 @@ impl Resident {
     pub(super) fn dream(&mut self, order: &DreamOrder, request: &Request) -> Begun {
         let start = Instant::now();
         let begun = match order.rung {
-            Rung::Process => self.fork(order, None),
+            Rung::Process => {
+                let begun = self.fork(order, None);
+                self.watch.pauses.note(start.elapsed());
+                begun
+            }
             Rung::World => self.dream_in_world(order, request),
         };
         match begun {
             Ok(point) => {
-                self.watch.pauses.note(start.elapsed());
                 let begun = DreamBegun { dream: name_of(&point), commit: point.commit };
                 let text = serde_json::to_string(&begun).unwrap_or_default();
                 let answer = Answer::new(Outcome::Value(Shown { text, kind: "Map".into() }));
@@ -78,6 +81,9 @@ impl Resident {
         let Some(source) = &order.source else {
             return Err(refused("a world dream is for a source, which is evaluated at once".into()));
         };
+        if let Some(what) = needs_process(order) {
+            return Err(refused(format!("a world dream has no {what}: take a higher rung")));
+        }
         let store = self.image.store().clone();
         let actor = store.mint_actor().map_err(|error| refused(error.to_string()))?;
         let point = ForkPoint { commit: store.last_commit(), time: store.time(), actor };
@@ -273,6 +279,18 @@ impl Resident {
         let place = self.place_of_dreams();
         self.dreams.farewell.get_or_insert_with(|| Farewell::new(place)).take(attended);
     }
+}
+
+/// What is asked for that only a process of its own can have.
+fn needs_process(order: &DreamOrder) -> Option<&'static str> {
+    let asked = [
+        (!order.grants.is_empty(), "directories"),
+        (order.policies.is_some(), "calls to the world outside"),
+        (order.within.is_some(), "dream around it"),
+        (order.cpu_ms.is_some(), "processor time of its own"),
+        (order.memory_bytes.is_some(), "memory of its own"),
+    ];
+    asked.into_iter().find(|(is_asked, _)| *is_asked).map(|(_, what)| what)
 }
 
 /// An entry of a journal as the store takes it.

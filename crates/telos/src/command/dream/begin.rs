@@ -52,6 +52,12 @@ struct OrderOptions {
 }
 
 impl OrderOptions {
+    /// Something is asked for that a world dream has not.
+    fn needs_process(&self) -> bool {
+        let has_directories = !self.read.is_empty() || !self.write.is_empty();
+        has_directories || self.net_policy.is_some() || self.within.is_some() || self.room.is_some()
+    }
+
     fn policies(&self) -> anyhow::Result<Option<serde_json::Value>> {
         let Some(file) = &self.net_policy else { return Ok(None) };
         Ok(Some(serde_json::to_value(broker::Policies::read(file)?)?))
@@ -183,6 +189,10 @@ pub struct Run {
     #[arg(long, value_name = "RUNG", default_value = "process")]
     rung: RungName,
 
+    /// The same, or more, where that is needed for what is asked
+    #[arg(long, value_name = "RUNG", conflicts_with = "rung")]
+    at_least: Option<RungName>,
+
     #[command(flatten)]
     agent: AgentOptions,
 
@@ -217,7 +227,7 @@ impl Run {
         let mut client = connect(&self.directory)?;
         // Whoever goes away stops what they asked for; the dream ends when its time is up.
         let _ = ctrlc::set_handler(|| std::process::exit(exit_code::INTERRUPTED.into()));
-        if self.rung == RungName::World {
+        if self.rung_to_take() == RungName::World {
             return self.run_in_world(&mut client, &label, text, color);
         }
         let begun = begin(&mut client, self.order.order(label.clone())?)?;
@@ -239,10 +249,23 @@ impl Run {
         Ok(code)
     }
 
+    /// The lowest that is enough.
+    fn rung_to_take(&self) -> RungName {
+        match self.at_least {
+            Some(RungName::World) if self.order.needs_process() => RungName::Process,
+            Some(rung) => rung,
+            None => self.rung,
+        }
+    }
+
     fn run_in_world(&self, client: &mut Client, label: &str, source: String, color: Color) -> anyhow::Result<ExitCode> {
         let order = DreamOrder { rung: Rung::World, source: Some(source), ..self.order.order(label.to_string())? };
         let command = Command::Dream(Box::new(order));
-        let request = Request { command, ..self.limits.request("", label, Form::Text) };
+        let limits = self.limits.request("", label, Form::Text);
+        // It lives as long as its one request, on the live machine.
+        let lifetime = self.order.lifetime.map(|time| time.as_millis() as u64);
+        let timeout_ms = limits.timeout_ms.into_iter().chain(lifetime).min();
+        let request = Request { command, timeout_ms, ..limits };
         let begun: DreamBegun = match client.send(&request)?.outcome {
             Outcome::Value(shown) => serde_json::from_str(&shown.text)?,
             Outcome::Failure(failure) => bail!(failure.message),
