@@ -7,6 +7,7 @@ use crate::error::Refusal;
 use crate::files;
 use crate::house::House;
 use crate::http::Http;
+use crate::places::Places;
 use crate::policy::Policy;
 use crate::record::Record;
 use crate::small;
@@ -16,11 +17,15 @@ use sandbox::Backend;
 use sandbox::process::Process;
 use std::fs::File;
 
+/// Each may take as much memory as a sandbox of theirs has.
+const SIBLINGS_MAX: usize = 8;
+
 /// Any number of threads may ask at once.
 pub struct Broker {
     house: House,
     http: Http,
     siblings: Box<dyn Backend>,
+    sibling_places: Places,
     record: Option<Record>,
 }
 
@@ -28,7 +33,13 @@ impl Broker {
     /// With a file to record into, each call and its answer become a line of it.
     pub fn new(house: House, record: Option<File>) -> Broker {
         let http = Http::new(&house);
-        Broker { house, http, siblings: Box::new(Process::new()), record: record.map(Record::new) }
+        Broker {
+            house,
+            http,
+            siblings: Box::new(Process::new()),
+            sibling_places: Places::new(SIBLINGS_MAX, "commands of dreams"),
+            record: record.map(Record::new),
+        }
     }
 
     /// Never panics and never waits without end, except for a command of the live image, which `stop` ends.
@@ -91,7 +102,10 @@ impl Broker {
                 self.http.request(&self.house, dream.and_then(|dream| dream.hosts.as_deref()), call, stop)
             }
             (Capability::Commands, None) => command::live(call, stop),
-            (Capability::Commands, Some(_)) => command::sibling(&*self.siblings, call, stop),
+            (Capability::Commands, Some(_)) => {
+                let _place = self.sibling_places.take()?;
+                command::sibling(&*self.siblings, call, stop)
+            }
             (Capability::Files, None) => files::live(call),
             (Capability::Files, Some(_)) => files::beneath(&self.house, call),
             (Capability::Environment, _) => small::variable(&self.house, call),

@@ -7,7 +7,7 @@
 //! - `house`: what the operator allows at the most, and the secrets, which never leave
 //! - `broker`: decides who answers, and writes down what was answered (`record`)
 //! - `http`, `command`, `files`, `small`: those who answer
-//! - `stop`: ends a call that is under way
+//! - `stop`: ends a call that is under way; `places`: how many there may be at once
 //!
 //! **A dream never gets more than the house allows**, whatever its policy says; and no answer, message or recording has
 //! the value of a secret.
@@ -21,6 +21,7 @@ mod error;
 mod files;
 mod house;
 mod http;
+mod places;
 mod policy;
 mod policy_file;
 mod record;

@@ -26,32 +26,24 @@ pub struct Scripted {
 
 /// What an argument may be.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(untagged, expecting = "an argument is a value, { any = true } or { starts = \"text\" }")]
+#[serde(untagged, deny_unknown_fields, expecting = "an argument is a value, { any = true } or { starts = \"text\" }")]
 pub enum Pattern {
-    Any(Any),
-    Starts(Starts),
+    /// `{ any = true }`
+    Any {
+        any: bool,
+    },
+    /// `{ starts = "text" }`
+    Starts {
+        starts: String,
+    },
     Exactly(Value),
-}
-
-/// `{ any = true }`
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Any {
-    pub any: bool,
-}
-
-/// `{ starts = "text" }`
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Starts {
-    pub starts: String,
 }
 
 impl Pattern {
     fn fits(&self, value: &Value) -> bool {
         match self {
-            Pattern::Any(any) => any.any,
-            Pattern::Starts(start) => value.as_bytes().is_some_and(|bytes| bytes.starts_with(start.starts.as_bytes())),
+            Pattern::Any { any } => *any,
+            Pattern::Starts { starts } => value.as_bytes().is_some_and(|bytes| bytes.starts_with(starts.as_bytes())),
             Pattern::Exactly(own) => own.means(value),
         }
     }

@@ -3,6 +3,7 @@
 use super::wanted::Wanted;
 use super::{BODY_BYTES_MAX, CONNECTING, HEADER_BYTES_MAX, TIME};
 use crate::error::Refusal;
+use crate::places::Place;
 use crate::stop::Stop;
 use crate::value::Value;
 use sandbox::network::outside::{self, Outside};
@@ -28,7 +29,7 @@ enum Event {
 }
 
 /// On a thread of its own: neither resolving nor connecting can be interrupted, so whoever waits leaves them behind.
-pub fn exchange(outside: &Arc<Outside>, wanted: Wanted, stop: &Stop) -> Result<Vec<Value>, Refusal> {
+pub fn exchange(outside: &Arc<Outside>, wanted: Wanted, place: Place, stop: &Stop) -> Result<Vec<Value>, Refusal> {
     let (sender, events) = mpsc::channel();
     let outside = Arc::clone(outside);
     let pinned = Pinned::default();
@@ -42,6 +43,7 @@ pub fn exchange(outside: &Arc<Outside>, wanted: Wanted, stop: &Stop) -> Result<V
         });
         // Nobody may be there any more.
         let _ = sender.send(Event::Answered(answered));
+        drop(place);
     };
     std::thread::Builder::new()
         .name("http".into())

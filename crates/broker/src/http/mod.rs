@@ -10,6 +10,7 @@ mod wanted;
 use crate::call::Call;
 use crate::error::Refusal;
 use crate::house::House;
+use crate::places::Places;
 use crate::stop::Stop;
 use crate::value::Value;
 use sandbox::network::Destination;
@@ -21,17 +22,20 @@ use wanted::Wanted;
 /// From the first byte of the request to the last of the answer.
 const TIME: Duration = Duration::from_secs(30);
 const CONNECTING: Duration = Duration::from_secs(10);
+/// At once, those included that nobody waits for any more.
+const REQUESTS_MAX: usize = 64;
 const BODY_BYTES_MAX: usize = 8 << 20;
 const HEADER_BYTES_MAX: usize = 64 << 10;
 
 pub struct Http {
     outside: Arc<Outside>,
+    places: Places,
 }
 
 impl Http {
     pub fn new(house: &House) -> Http {
         let outside = Outside::new(house.hosts.clone(), CONNECTING).with_private(house.private.clone());
-        Http { outside: Arc::new(outside) }
+        Http { outside: Arc::new(outside), places: Places::new(REQUESTS_MAX, "requests") }
     }
 
     /// `narrowed` are the hosts that a dream's own policy leaves, if it names some.
@@ -49,6 +53,6 @@ impl Http {
                 "{host}:{port} is not among the `hosts` of [http] in this dream's policy; add it there"
             )));
         }
-        exchange::exchange(&self.outside, wanted, stop)
+        exchange::exchange(&self.outside, wanted, self.places.take()?, stop)
     }
 }
