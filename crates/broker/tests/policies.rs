@@ -126,7 +126,7 @@ fn what_is_redirected_is_what_the_world_says() {
 #[test]
 fn without_a_policy_file_nothing_outside_is_reached() {
     let policies = Policies::default();
-    let outside = [Capability::Http, Capability::Commands, Capability::Environment];
+    let outside = [Capability::Http, Capability::Commands];
     for capability in Capability::ALL {
         let expected = if outside.contains(&capability) { Policy::Blocked } else { Policy::Own };
         assert_eq!(policies.policy(capability), expected, "{capability:?}");

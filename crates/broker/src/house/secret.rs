@@ -157,7 +157,7 @@ mod tests {
         let mut secrets = Secrets::default();
         for (name, value) in [("one", "sk-1234+67"), ("two", "sk-1234+67-longer")] {
             let hosts = vec!["api.example.com:443".parse().unwrap()];
-            secrets.insert(name.into(), Secret { value: value.into(), hosts, variable: None });
+            secrets.insert(name.into(), Secret { value: value.into(), hosts });
         }
         secrets
     }
