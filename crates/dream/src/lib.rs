@@ -50,7 +50,7 @@ pub use journal::{
     Answered, Bounds, Call, Decoder, Entry, ForkPoint, Journal, JournalError, Journaling, RawJournal, Received, Writer,
 };
 pub use kept::{
-    DreamId, Dreams, End, FileChange, FileKind, Header, KeptDream, Limits, Listed, Original, PathText, Recording,
-    Retention, Status, Summary, Usage, Written,
+    DreamId, Dreams, End, FileChange, FileKind, Header, KeptDream, Limits, Listed, Original, Recording, Retention,
+    Status, Summary, Usage,
 };
 pub use world::write_down;

@@ -17,7 +17,7 @@ mod retention;
 mod scan;
 
 pub use directory::{Dreams, KeptDream, Listed, Summary};
-pub use file_change::{FileChange, FileKind, Original, PathText, Written};
+pub use file_change::{FileChange, FileKind, Original};
 pub use header::{End, Header, Limits, Status, Usage};
 pub use name::DreamId;
 pub use recording::Recording;
