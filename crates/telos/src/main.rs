@@ -5,7 +5,6 @@ mod answer;
 mod cambrian;
 mod chronicle;
 mod command;
-mod digest;
 mod documentation;
 mod examination;
 mod habit;

@@ -19,7 +19,6 @@
 
 mod cell;
 mod cgroup;
-mod change;
 mod dream;
 mod fence;
 mod filter;

@@ -1,8 +1,6 @@
 //! `--diff`: what a program changed, as a patch that `git apply` takes.
 
-use super::plan::{Leaf, Plan, Step};
-use super::snapshot::Snapshot;
-use super::tree::Kind;
+use sandbox::changes::{Kind, Leaf, Plan, Snapshot, Step};
 use similar::TextDiff;
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
