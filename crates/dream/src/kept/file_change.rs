@@ -3,7 +3,7 @@
 
 use sandbox::outcome::ChangeKind;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use system::changed::path;
 
 /// One thing that is not as it was. The bytes of a file are written behind the rest, as they are.
@@ -16,6 +16,9 @@ pub struct FileChange {
     #[serde(with = "path")]
     pub path: PathBuf,
     pub written: ChangeKind,
+    /// Of a file's content or a link's target, such as `sha256:ba78…`.
+    #[serde(default)]
+    pub digest: Option<String>,
     /// What was there before; none if nothing was.
     #[serde(default)]
     pub original: Option<Original>,
@@ -41,11 +44,53 @@ pub enum FileKind {
 }
 
 impl FileChange {
+    /// Nothing was there, and nothing is: what was told of it before is not so any more.
+    pub fn none(directory: &Path, path: &Path) -> FileChange {
+        let (directory, path) = (directory.to_path_buf(), path.to_path_buf());
+        FileChange { directory, path, written: ChangeKind::Removed, digest: None, original: None }
+    }
+
+    pub fn is_none(&self) -> bool {
+        self.written == ChangeKind::Removed && self.original.is_none()
+    }
+
+    /// What happened to it, in a word.
+    pub fn word(&self) -> &'static str {
+        let Some(original) = &self.original else {
+            return if self.is_none() { "none" } else { self.written_word().unwrap_or("created") };
+        };
+        let is_same = match (&self.written, original.kind) {
+            (ChangeKind::File { .. }, FileKind::File) => original.digest.is_some() && self.digest == original.digest,
+            (ChangeKind::Directory { replaces, .. }, FileKind::Directory) => !replaces,
+            _ => false,
+        };
+        self.written_word().unwrap_or(if is_same { "mode" } else { "changed" })
+    }
+
+    const fn written_word(&self) -> Option<&'static str> {
+        match self.written {
+            ChangeKind::Removed => Some("removed"),
+            ChangeKind::Unreadable { .. } => Some("unreadable"),
+            _ => None,
+        }
+    }
+
     /// What a file holds now.
     pub fn content(&self) -> &[u8] {
         match &self.written {
             ChangeKind::File { bytes, .. } => bytes,
             _ => &[],
+        }
+    }
+}
+
+impl FileKind {
+    pub const fn name(self) -> &'static str {
+        match self {
+            FileKind::File => "file",
+            FileKind::Link => "link",
+            FileKind::Directory => "directory",
+            FileKind::Other => "other",
         }
     }
 }

@@ -82,10 +82,19 @@ pub fn encode_file(change: &FileChange) -> Result<Vec<u8>, DreamError> {
     Ok(payload)
 }
 
-pub fn decode_file(payload: &[u8]) -> Result<FileChange, String> {
+/// Without its content.
+pub fn decode_file_told(payload: &[u8]) -> Result<FileChange, String> {
+    decode(split_file(payload)?.0)
+}
+
+fn split_file(payload: &[u8]) -> Result<(&[u8], &[u8]), String> {
     let short = "it is shorter than it says";
     let (length, rest) = payload.split_first_chunk().ok_or(short)?;
-    let (told, content) = rest.split_at_checked(u32::from_le_bytes(*length) as usize).ok_or(short)?;
+    Ok(rest.split_at_checked(u32::from_le_bytes(*length) as usize).ok_or(short)?)
+}
+
+pub fn decode_file(payload: &[u8]) -> Result<FileChange, String> {
+    let (told, content) = split_file(payload)?;
     let mut change: FileChange = decode(told)?;
     match &mut change.written {
         ChangeKind::File { bytes, .. } => bytes.extend(content),

@@ -18,7 +18,7 @@ mod scan;
 
 pub use directory::{Dreams, KeptDream, Listed, Summary};
 pub use file_change::{FileChange, FileKind, Original};
-pub use header::{End, Header, Limits, Status, Usage};
+pub use header::{End, Header, Limits, SeenDirectory, Status, Usage};
 pub use name::DreamId;
 pub use recording::Recording;
 pub use retention::Retention;

@@ -18,7 +18,7 @@ const MOST_BYTES: u64 = 4 << 30;
 /// Directories in directories.
 const MOST_DEPTH: usize = 512;
 /// Says that a directory hides the one below it.
-const OPAQUE: &CStr = c"user.overlay.opaque";
+pub const OPAQUE: &CStr = c"user.overlay.opaque";
 
 /// Reads layers, all of them together within one bound.
 pub struct Reader {

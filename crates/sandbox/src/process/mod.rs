@@ -25,6 +25,7 @@ mod filter;
 mod grant;
 mod ids;
 mod inside;
+mod lay;
 mod meter;
 mod network;
 mod plan;

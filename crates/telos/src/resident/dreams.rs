@@ -8,7 +8,7 @@ use crate::answer::failure_of;
 use crate::host::dream::Asked;
 use crate::report;
 use dream::show::Names;
-use dream::{Alone, Bounds, DreamId, Dreams, End, Forked, Header, KeptDream, Limits, Record, Sealed};
+use dream::{Alone, Bounds, DreamId, Dreams, End, Forked, Header, KeptDream, Limits, Record, Sealed, SeenDirectory};
 use image::Imagined;
 use keeper::protocol::{
     Answer, Command, DreamBegun, DreamOrder, Failure, FailureKind, Form, Outcome, Request, Rung, Shown,
@@ -75,6 +75,9 @@ impl Resident {
         let Some(source) = &order.source else {
             return Err(refused("a world dream is for a source, which is evaluated at once".into()));
         };
+        if !order.grants.is_empty() {
+            return Err(refused("a world dream is given nothing of the host; --rung process sees directories".into()));
+        }
         let store = self.image.store().clone();
         let actor = store.mint_actor().map_err(|error| refused(error.to_string()))?;
         let point = ForkPoint { commit: store.last_commit(), time: store.time(), actor };
@@ -121,6 +124,11 @@ impl Resident {
         let refused = |message: String| Failure::new(FailureKind::Refused, message);
         if self.is_dream {
             return Err(refused("a dream inside of a dream is not there yet".into()));
+        }
+        if order.again.is_some() && !order.grants.is_empty() {
+            return Err(refused(
+                "a dream that goes on sees the directories that it saw; give others to a new one".into(),
+            ));
         }
         if self.dreams.dreams.len() >= DREAMS_MAX {
             return Err(refused(format!("{DREAMS_MAX} dreams are going on, and no more may be; discard some")));
@@ -240,6 +248,11 @@ fn header_of(order: &DreamOrder, point: &ForkPoint, store: [u8; 16]) -> Header {
     let created_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
     let mut bounds = Bounds::default();
     bounds.journal_bytes = order.journal_bytes.unwrap_or(bounds.journal_bytes);
+    let directories = order.grants.iter().map(|grant| SeenDirectory {
+        host: PathBuf::from(&grant.host),
+        inside: PathBuf::from(&grant.inside),
+        is_layered: grant.is_layered,
+    });
     Header {
         store,
         fork_commit: point.commit,
@@ -255,6 +268,7 @@ fn header_of(order: &DreamOrder, point: &ForkPoint, store: [u8; 16]) -> Header {
             memory_bytes: order.memory_bytes,
             ..Limits::default()
         },
+        directories: directories.collect(),
         bounds,
         created_ms,
         is_kept: order.is_kept,
@@ -277,7 +291,7 @@ fn order_of(order: &DreamOrder) -> Order {
         inside: PathBuf::from(&grant.inside),
         access: if grant.is_layered { Access::Layered } else { Access::Read },
     });
-    Order { view: View { grants: grants.collect(), files: Vec::new() }, limits, ..Order::default() }
+    Order { view: View { grants: grants.collect(), ..View::default() }, limits, ..Order::default() }
 }
 
 /// A resident behind walls: it is asked as the live one is, and tells its journal before it answers.
@@ -383,8 +397,10 @@ impl Resident {
 
 /// All that there is to tell of a dream.
 pub fn page_of(kept: &KeptDream, names: &dyn Names) -> Value {
-    let KeptDream { header, journal, end, .. } = kept;
+    let KeptDream { header, journal, end, changed_files, .. } = kept;
     let mut page = summary(header, end.as_ref());
+    page["changed_files"] = json!(changed_files);
+    page["store"] = json!(format!("{:032x}", u128::from_be_bytes(header.store)));
     page["output"] = json!(end.as_ref().map_or("", |end| end.output.as_str()));
     let mut changes = Vec::new();
     dream::show::to_json(journal, names, &mut |change| {

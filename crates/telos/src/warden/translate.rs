@@ -86,7 +86,7 @@ pub fn to_order(order: RunOrder, bytes: &[u8]) -> anyhow::Result<(Order, &[u8])>
         program: order.program.into_iter().map(Word::into_word).collect(),
         environment: order.environment.into_iter().map(|(name, value)| (name.into_word(), value.into_word())).collect(),
         directory: order.directory.into_path(),
-        view: View { grants: grants.collect(), files },
+        view: View { grants: grants.collect(), files, ..View::default() },
         network: if destinations.is_empty() { Network::None } else { Network::Allowed(destinations) },
         sockets: calls::to_sockets(order.sockets)?,
         limits: to_limits(&order.limits),

@@ -33,34 +33,42 @@ struct OrderOptions {
     /// How much it may add to the memory that it shares with the image: 64M, 1.5GiB or bytes
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes, help_heading = "Limits")]
     room: Option<u64>,
+}
 
+/// What a dream sees of the host.
+#[derive(Args, Debug)]
+struct FileOptions {
     /// Let it read this directory, at the same place
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath, help_heading = "Files")]
     read: Vec<PathBuf>,
 
-    /// Let it read this directory and write to a layer above it
+    /// Let it read this directory and write to a layer above it, which dream show --files shows
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath, help_heading = "Files")]
     write: Vec<PathBuf>,
 }
 
-impl OrderOptions {
-    fn order(&self, agent: String) -> anyhow::Result<DreamOrder> {
+impl FileOptions {
+    fn grants(&self) -> anyhow::Result<Vec<DreamGrant>> {
         let grant = |path: &Path, is_layered| -> anyhow::Result<DreamGrant> {
             let path = path.canonicalize().with_context(|| format!("cannot find {}", path.display()))?;
             let path = path.to_str().with_context(|| format!("{} is no text", path.display()))?.to_string();
             Ok(DreamGrant { host: path.clone(), inside: path, is_layered })
         };
         let read = self.read.iter().map(|path| grant(path, false));
-        let grants = read.chain(self.write.iter().map(|path| grant(path, true)));
-        Ok(DreamOrder {
+        read.chain(self.write.iter().map(|path| grant(path, true))).collect()
+    }
+}
+
+impl OrderOptions {
+    fn order(&self, agent: String) -> DreamOrder {
+        DreamOrder {
             mandate: self.mandate.clone(),
             agent,
             time_ms: self.lifetime.map(|time| time.as_millis() as u64),
             memory_bytes: self.room,
-            grants: grants.collect::<anyhow::Result<_>>()?,
             is_kept: self.keep,
             ..DreamOrder::default()
-        })
+        }
     }
 }
 
@@ -83,6 +91,9 @@ pub struct New {
     #[command(flatten)]
     order: OrderOptions,
 
+    #[command(flatten)]
+    files: FileOptions,
+
     /// Print a JSON object with its name and the commit it was forked at
     #[arg(long)]
     json: bool,
@@ -90,7 +101,8 @@ pub struct New {
 
 impl New {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        let begun = begin(&mut connect(&self.directory)?, self.order.order(String::new())?)?;
+        let order = DreamOrder { grants: self.files.grants()?, ..self.order.order(String::new()) };
+        let begun = begin(&mut connect(&self.directory)?, order)?;
         match self.json {
             true => print(&format!("{}\n", serde_json::to_string(&begun)?)),
             false => print(&format!("{}\n", begun.dream)),
@@ -101,7 +113,7 @@ impl New {
 /// Go on with a dream that was kept
 ///
 /// Makes its process again: a fork of the image as it was when the dream began, with all that the dream did since. The live
-/// image is not changed.
+/// image is not changed. It sees the directories that it saw, with what it wrote there.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  telos dream resume --image garden d65\n  telos dream eval --image garden d65 'Garden size'"
@@ -119,7 +131,7 @@ pub struct Resume {
 
 impl Resume {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        let order = DreamOrder { again: Some(self.dream.clone()), ..self.order.order(String::new())? };
+        let order = DreamOrder { again: Some(self.dream.clone()), ..self.order.order(String::new()) };
         let begun = begin(&mut connect(&self.directory)?, order)?;
         print(&format!("{}\n", begun.dream))
     }
@@ -162,6 +174,9 @@ pub struct Run {
     order: OrderOptions,
 
     #[command(flatten)]
+    files: FileOptions,
+
+    #[command(flatten)]
     limits: RequestOptions,
 
     /// What keeps it in
@@ -188,7 +203,7 @@ impl Run {
     pub fn run(self, color: Color) -> anyhow::Result<ExitCode> {
         if !self.agent.command.is_empty() {
             let words: Vec<_> = self.agent.command.iter().map(|word| word.to_string_lossy()).collect();
-            let mut dream = self.order.order(words.join(" "))?;
+            let mut dream = self.dream_order(words.join(" "))?;
             let job = self.agent.job(&mut dream)?;
             let agent = Agent { job, dream, limits: self.limits, is_json: self.json };
             return agent.run(connect(&self.directory)?, color);
@@ -205,7 +220,7 @@ impl Run {
         if self.rung == RungName::World {
             return self.run_in_world(&mut client, &label, text, color);
         }
-        let begun = begin(&mut client, self.order.order(label.clone())?)?;
+        let begun = begin(&mut client, self.dream_order(label.clone())?)?;
         let form = if self.json { Form::Json } else { Form::Text };
         let request = Request { dream: Some(begun.dream.clone()), ..self.limits.request(&text, &label, form) };
         let answer = client.send(&request)?;
@@ -224,8 +239,12 @@ impl Run {
         Ok(code)
     }
 
+    fn dream_order(&self, agent: String) -> anyhow::Result<DreamOrder> {
+        Ok(DreamOrder { grants: self.files.grants()?, ..self.order.order(agent) })
+    }
+
     fn run_in_world(&self, client: &mut Client, label: &str, source: String, color: Color) -> anyhow::Result<ExitCode> {
-        let order = DreamOrder { rung: Rung::World, source: Some(source), ..self.order.order(label.to_string())? };
+        let order = DreamOrder { rung: Rung::World, source: Some(source), ..self.dream_order(label.to_string())? };
         let command = Command::Dream(Box::new(order));
         let request = Request { command, ..self.limits.request("", label, Form::Text) };
         let begun: DreamBegun = match client.send(&request)?.outcome {

@@ -49,7 +49,7 @@ impl Job {
         let (network, sockets, keeping) = exec.view.handed.network()?;
         let mut order = Order {
             directory: exec.view.directory(&grants),
-            view: View { grants, files },
+            view: View { grants, files, ..View::default() },
             network,
             sockets,
             limits,

@@ -9,7 +9,7 @@
 //! Nothing here starts a thread before the run has been started: the sandbox forks.
 
 mod apply;
-mod diff;
+pub mod diff;
 mod ending;
 pub mod job;
 mod language;
