@@ -268,7 +268,7 @@ fn an_original_that_somebody_changes_meanwhile_has_no_digest_of_the_new() {
 fn what_is_too_large_is_not_kept_and_the_end_says_so() {
     let desk = Desk::new();
     let full = desk.new_dream();
-    let source = desk.source("put(\"big\", \"0123456789abcdef\" repeated(6000000))");
+    let source = desk.source("big := File with(place(\"big\")) openForUpdating; text := \"0123456789abcdef\" repeated(65536); 80 repeat(big write(text)); big close");
     let refused = desk.dream("eval", &[&full, &source]);
     assert_eq!(refused.code, Some(1), "{refused:?}");
     assert_eq!(desk.end(&full)["status"], "ended");

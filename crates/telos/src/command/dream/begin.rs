@@ -2,16 +2,18 @@
 
 use super::agent::{Agent, AgentOptions};
 use super::{connect, tell};
+use crate::command::exec::view::{Mapping, mapping};
 use crate::command::{RequestOptions, print, send};
 use crate::options::{Color, ImageDirectory, parse_bytes, parse_time};
 use crate::session::exit_code;
 use crate::source;
-use anyhow::{Context, bail};
+use anyhow::{anyhow, bail};
 use clap::Args;
 use keeper::Client;
 use keeper::protocol::{Command, DreamBegun, DreamGrant, DreamOrder, Form, Outcome, Request, Rung};
+use sandbox::{Access, Grant};
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -38,24 +40,24 @@ struct OrderOptions {
 /// What a dream sees of the host.
 #[derive(Args, Debug)]
 struct FileOptions {
-    /// Let it read this directory, at the same place
-    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath, help_heading = "Files")]
-    read: Vec<PathBuf>,
+    /// Let it read a directory or file; INSIDE is where it finds it, the same path unless given
+    #[arg(long, value_name = "DIR[:INSIDE]", value_parser = mapping(), help_heading = "Files")]
+    read: Vec<Mapping>,
 
-    /// Let it read this directory and write to a layer above it, which dream show --files shows
-    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath, help_heading = "Files")]
-    write: Vec<PathBuf>,
+    /// Let it read and change a directory; what it changes stays in a layer above it, see dream show --files
+    #[arg(long, value_name = "DIR[:INSIDE]", value_parser = mapping(), help_heading = "Files")]
+    write: Vec<Mapping>,
 }
 
 impl FileOptions {
     fn grants(&self) -> anyhow::Result<Vec<DreamGrant>> {
-        let grant = |path: &Path, is_layered| -> anyhow::Result<DreamGrant> {
-            let path = path.canonicalize().with_context(|| format!("cannot find {}", path.display()))?;
-            let path = path.to_str().with_context(|| format!("{} is no text", path.display()))?.to_string();
-            Ok(DreamGrant { host: path.clone(), inside: path, is_layered })
+        let text = |path: PathBuf| path.into_os_string().into_string().map_err(|path| anyhow!("{path:?} is no text"));
+        let grant = |mapping: &Mapping, access| -> anyhow::Result<DreamGrant> {
+            let Grant { host, inside, access } = mapping.grant(access)?;
+            Ok(DreamGrant { host: text(host)?, inside: text(inside)?, is_layered: access == Access::Layered })
         };
-        let read = self.read.iter().map(|path| grant(path, false));
-        read.chain(self.write.iter().map(|path| grant(path, true))).collect()
+        let read = self.read.iter().map(|mapping| grant(mapping, Access::Read));
+        read.chain(self.write.iter().map(|mapping| grant(mapping, Access::Layered))).collect()
     }
 }
 
