@@ -7,14 +7,15 @@
 use crate::error::DreamError;
 use crate::journal::{Decoder, Journaling, Writer};
 use crate::kept::{Dreams, End, Header, KeptDream, Recording, Status, Usage};
+use crate::layers::{Layers, Written};
 use object::change::Time;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use sandbox::outcome::{Limit, Outcome, Verdict};
-use sandbox::{Order, Running, SandboxError, Sink, Stdin, Stop, Streams};
+use sandbox::{Access, Grant, Order, Running, SandboxError, Sink, Stdin, Stop, Streams};
 use std::fs::File;
 use std::io::{Read, Write};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -62,6 +63,11 @@ impl Forked {
 }
 
 impl Alone {
+    /// To the keeper.
+    pub fn line(&self) -> BorrowedFd<'_> {
+        self.0.line.as_fd()
+    }
+
     pub fn dreams(&self) -> Result<Dreams, DreamError> {
         Dreams::open(&self.0.directory, self.0.store)
     }
@@ -69,16 +75,19 @@ impl Alone {
     /// All of the attendant's life, to its exit code. `dream` is all of the dreamer's.
     pub fn attend(self, record: Record, order: &Order, dream: impl FnOnce(Sealed) -> i32) -> i32 {
         let said = Said::default();
-        let sealed = self.seal(&record, order, &said, dream);
+        let sealed = self.layered(&record, order).and_then(|(layers, order)| {
+            let (conversation, journal, running) = self.seal(&record, &order, &said, dream)?;
+            Ok((conversation, journal, running, layers))
+        });
         // The dreamer is on its way meanwhile.
         let (recording, decoder) = match self.recorded(record) {
             Ok(recorded) => recorded,
             Err(_) => return 1,
         };
         match sealed {
-            Ok((conversation, journal, running)) => {
+            Ok((conversation, journal, running, layers)) => {
                 let line = UnixStream::from(self.0.line);
-                Dreaming { line, conversation, journal, running, recording, decoder, said }.see_to_its_end()
+                Dreaming { line, conversation, journal, running, recording, decoder, said, layers }.see_to_its_end()
             }
             // There is no dreamer: whoever asks for it is told why, by the one file there is to read.
             Err(error) => {
@@ -96,6 +105,25 @@ impl Alone {
                 (recording, decoder)
             }
         })
+    }
+
+    /// Looks at the directories that it may write to, before it does. One that goes on sees those that it saw, as it left them.
+    fn layered(&self, record: &Record, order: &Order) -> Result<(Layers, Order), DreamError> {
+        let (mut order, mut left) = (order.clone(), Written::new());
+        if let Record::Again(_, dream) = record {
+            order.view.grants = dream
+                .header
+                .directories
+                .iter()
+                .map(|seen| Grant {
+                    host: seen.host.clone(),
+                    inside: seen.inside.clone(),
+                    access: if seen.is_layered { Access::Layered } else { Access::Read },
+                })
+                .collect();
+            left = self.dreams()?.written(dream.header.id())?;
+        }
+        Ok((Layers::new(&mut order, left)?, order))
     }
 
     fn seal(
@@ -142,6 +170,7 @@ struct Dreaming {
     recording: Recording,
     decoder: Decoder,
     said: Said,
+    layers: Layers,
 }
 
 /// What a dreamer wrote to its streams, up to a bound.
@@ -167,7 +196,7 @@ impl Said {
 
 impl Dreaming {
     fn see_to_its_end(self) -> i32 {
-        let Dreaming { line, conversation, journal, running, recording, decoder, said } = self;
+        let Dreaming { line, conversation, journal, running, recording, decoder, said, layers } = self;
         let (Ok(down_line), Ok(down_conversation)) = (line.try_clone(), conversation.try_clone()) else { return 1 };
         let (down_stop, up_stop) = (running.stop(), running.stop());
         // Not joined: it waits for the keeper, which may have nothing to say for ever.
@@ -178,9 +207,12 @@ impl Dreaming {
             up
         });
         let (Ok(_), Ok(up)) = (down, up) else { return 1 };
-        let outcome = running.wait();
-        let Ok(Up { recording, failure, line, .. }) = up.join() else { return 1 };
-        let recorded = recording.end(&End { output: said.text(), ..ending(outcome, failure) });
+        let mut outcome = running.wait();
+        let Ok(Up { mut recording, failure, line, .. }) = up.join() else { return 1 };
+        let changes = outcome.as_mut().map(|outcome| std::mem::take(&mut outcome.changes)).unwrap_or_default();
+        let written = layers.write_down(changes, &mut recording);
+        let end = with_files(ending(outcome, failure), written);
+        let recorded = recording.end(&End { output: said.text(), ..end });
         // The keeper takes this for the end, and the file says all by then.
         let _ = line.shutdown(std::net::Shutdown::Both);
         i32::from(recorded.is_err())
@@ -329,6 +361,17 @@ fn ending(outcome: Result<Outcome, SandboxError>, failure: Option<DreamError>) -
         (None, Ok(Verdict::Stopped)) => (Status::Killed, "it was stopped".into()),
     };
     end(status, reason, usage)
+}
+
+/// Adds what became of the files that it wrote.
+fn with_files(end: End, written: Result<Option<String>, DreamError>) -> End {
+    let (status, lost) = match written {
+        Ok(None) => return end,
+        Ok(Some(lost)) => (end.status, lost),
+        Err(error) => (Status::Failed, format!("what it wrote to files could not be written down: {error}")),
+    };
+    let reason = if end.reason.is_empty() { lost } else { format!("{}; {lost}", end.reason) };
+    End { status, reason, ..end }
 }
 
 fn excess(limit: Limit) -> &'static str {

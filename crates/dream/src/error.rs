@@ -28,6 +28,8 @@ pub enum DreamError {
     Seal(sandbox::SandboxError),
     #[error("{id} is {most} dreams deep already: no other may be begun inside of it")]
     TooDeep { id: String, most: usize },
+    #[error("dream {id} could not be made: {why}")]
+    Unmade { id: String, why: String },
     #[error("dream {0} is running; end it first")]
     Running(String),
     #[error("the {what} of a dream has {bytes} bytes, more than the {most} that are allowed")]

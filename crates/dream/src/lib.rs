@@ -2,6 +2,7 @@
 //!
 //! - `journal`: a dream's changes as a stream of bytes, and the way back, which trusts none of it
 //! - `attendant`: the process beside a dreamer; `world`: dreams that need none
+//! - `layers`: what a dream wrote in directories that it was let into
 //! - `kept`: dreams as files that outlive every process
 //! - [`show`]: what a dream did, for a person and for programs
 //! - [`agent`]: what a program outside may say about a dream that it was given
@@ -41,6 +42,7 @@ mod attendant;
 mod error;
 mod journal;
 mod kept;
+mod layers;
 pub mod show;
 mod world;
 
@@ -51,6 +53,7 @@ pub use journal::{
 };
 pub use kept::{
     DEPTH_MAX, DreamId, Dreams, End, FileChange, FileKind, Header, KeptDream, Limits, Lineage, Listed, Original,
-    PathText, Recording, Retention, Status, Summary, Usage, Written,
+    Recording, Retention, SeenDirectory, Status, Summary, Usage,
 };
+pub use layers::Written;
 pub use world::write_down;

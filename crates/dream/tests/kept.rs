@@ -1,7 +1,8 @@
 //! Kept dreams as files: what was written is there after a crash at any byte, foreign files are left alone, retention removes
 //! what it may. If `a_dream_of_format_1_opens` must change, old dreams break.
 //!
-//! `TELOS_WRITE_FIXTURE=FILE cargo test -p dream --test kept` writes a dream of the current format there.
+//! `TELOS_WRITE_FIXTURE=FILE cargo test -p dream --test kept` writes a dream of the current format there, and
+//! `TELOS_WRITE_FIXTURE_WITH_FILES` one that changed files.
 
 #![allow(clippy::disallowed_methods, reason = "the fixture's place comes from the environment")]
 
@@ -10,13 +11,17 @@ mod lab;
 use dream::*;
 use lab::{Dreamer, FORK, append, journal, live, own};
 use object::change::{Change, Creation, Datum, Line, ObjectId, Operation, Run, Time};
+use sandbox::outcome::ChangeKind;
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use store::NewCommit;
 use tempfile::TempDir;
 use testkit::Random;
 
+const FIXTURE_WITH_FILES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/format/1-files");
 const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/format/1");
 
 fn header(actor: u64) -> Header {
@@ -30,6 +35,7 @@ fn header(actor: u64) -> Header {
         agent: "totals.io".into(),
         policy: merge::Policy::ForkWins,
         limits: Limits { time_ms: Some(60_000), fuel: Some(1_000_000), ..Limits::default() },
+        directories: Vec::new(),
         bounds: Bounds::default(),
         created_ms: 1_000_000,
         is_kept: false,
@@ -45,10 +51,10 @@ fn file_change() -> FileChange {
     let digest = Some("sha256:ba7816bf".to_string());
     FileChange {
         directory: Path::new("/srv/notes").into(),
-        path: PathText::Bytes(vec![b'a', 0xFF]),
-        written: Written::File { mode: 0o644 },
+        path: OsStr::from_bytes(b"a\xFF").into(),
+        written: ChangeKind::File { bytes: b"what it holds now".to_vec(), mode: 0o644 },
+        digest: None,
         original: Some(Original { kind: FileKind::File, mode: 0o600, bytes: 3, digest }),
-        content: b"what it holds now".to_vec(),
     }
 }
 
@@ -134,8 +140,6 @@ fn what_was_kept_is_read() {
     let mut files = Vec::new();
     place.dreams.files(id(), &mut |file| files.push(file)).expect("they are read");
     assert_eq!(files, [file_change()]);
-    let path: PathBuf = files[0].path.clone().into();
-    assert_eq!(std::os::unix::ffi::OsStrExt::as_bytes(path.as_os_str()), b"a\xFF");
     let listed = place.dreams.list().expect("it is listed");
     assert_eq!((listed.dreams.len(), listed.problems.len()), (1, 0));
     assert_eq!(listed.dreams[0].end, kept.end);
@@ -360,4 +364,64 @@ fn a_dream_of_format_1_opens() {
     let kept = place.dreams.read(id()).expect("it opens");
     assert_eq!((&kept.header, kept.end), (&header(7), Some(end(2_000_000))));
     assert_eq!((&kept.journal, kept.changed_files), (&journal, 1));
+}
+
+/// Files of every kind, as a dream that went on leaves them. Never to be changed.
+fn fixed_files() -> (Vec<FileChange>, Vec<FileChange>) {
+    let digest = |text: &str| Some(format!("sha256:{text}"));
+    let original = |kind, digest| Some(Original { kind, mode: 0o644, bytes: 3, digest });
+    let change = |path: &str, written, digest, original| FileChange {
+        directory: Path::new("/srv/notes").into(),
+        path: path.into(),
+        written,
+        digest,
+        original,
+    };
+    let file = |text: &str| ChangeKind::File { bytes: text.into(), mode: 0o755 };
+    let link = ChangeKind::Link { target: OsStr::from_bytes(b"../\xFF").into() };
+    let directory = |replaces| ChangeKind::Directory { mode: 0o750, replaces };
+    let unreadable = ChangeKind::Unreadable { why: "it is a pipe".into() };
+    let first = vec![
+        change("a", file("new"), digest("aa"), None),
+        change("b", file("other"), digest("bb"), original(FileKind::File, digest("b0"))),
+        change("c", link, digest("cc"), original(FileKind::Other, None)),
+        change("d", directory(true), None, original(FileKind::Directory, None)),
+        change("d/e", ChangeKind::Removed, None, original(FileKind::Link, digest("ee"))),
+        change("f", directory(false), None, None),
+        change("g", unreadable, None, None),
+    ];
+    let second = vec![
+        FileChange::none(Path::new("/srv/notes"), Path::new("a")),
+        change("b", file("last"), digest("b2"), original(FileKind::File, digest("b0"))),
+    ];
+    (first, second)
+}
+
+fn write_with_files(place: &Place) {
+    let directories = vec![SeenDirectory { host: "/srv/notes".into(), inside: "/notes".into(), is_layered: true }];
+    let (first, second) = fixed_files();
+    let mut recording = place.dreams.begin(&Header { directories, ..header(7) }).expect("it begins");
+    first.iter().for_each(|change| recording.append_file(change).expect("it is appended"));
+    recording.end(&end(1_000_000)).expect("it ends");
+    let (mut recording, _) = place.dreams.resume(id()).expect("it goes on");
+    second.iter().for_each(|change| recording.append_file(change).expect("it is appended"));
+    recording.end(&end(2_000_000)).expect("it ends");
+}
+
+#[test]
+fn a_dream_of_format_1_with_files_opens_and_the_last_change_of_each_counts() {
+    let place = Place::new();
+    if let Some(file) = std::env::var_os("TELOS_WRITE_FIXTURE_WITH_FILES") {
+        write_with_files(&place);
+        fs::copy(place.file("d7"), file).expect("it is copied");
+        fs::remove_file(place.file("d7")).expect("it was there");
+    }
+    fs::copy(FIXTURE_WITH_FILES, place.file("d7")).expect("the fixture");
+    let kept = place.dreams.read(id()).expect("it opens");
+    assert_eq!((kept.changed_files, kept.header.directories.len()), (6, 1));
+    let (first, second) = fixed_files();
+    let written: Vec<FileChange> = place.dreams.written(id()).expect("they are read").into_values().collect();
+    assert_eq!(written, [&second[1..2], &first[2..]].concat());
+    let words: Vec<&str> = written.iter().map(FileChange::word).collect();
+    assert_eq!(words, ["changed", "changed", "changed", "removed", "created", "unreadable"]);
 }

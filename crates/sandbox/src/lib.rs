@@ -5,6 +5,7 @@
 //! - `network`: whom it may call
 //! - `wall`: what keeps it in, and what of that a host lacks
 //! - `outcome`: how it ended, what it used, what it changed
+//! - `changes`: that, read from its layers and compared with what was there before
 //! - `backend`: the trait; `process` is the first: namespaces, seccomp, landlock and cgroups
 //! - `warden`: the same with what is costly prepared, for those who run many
 //!
@@ -12,6 +13,7 @@
 //! then the outcome says what was missing.
 
 mod backend;
+pub mod changes;
 mod error;
 pub mod limits;
 pub mod network;

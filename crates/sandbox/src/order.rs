@@ -3,6 +3,7 @@
 use crate::limits::Limits;
 use crate::network::Network;
 use crate::network::sockets::Sockets;
+use crate::outcome::Changed;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -33,6 +34,9 @@ pub struct Order {
 pub struct View {
     pub grants: Vec<Grant>,
     pub files: Vec<FileIn>,
+    /// What is in the layers from the beginning, as the outcome of another run told it; parents first. Not for runs in cells.
+    #[serde(skip)]
+    pub written: Vec<Changed>,
 }
 
 /// A directory or file of the host.

@@ -2,7 +2,10 @@
 
 use crate::network::call::Kept;
 use crate::wall::Lack;
+use std::path::PathBuf;
 use std::time::Duration;
+
+pub use system::changed::ChangeKind;
 
 #[derive(Clone, Debug)]
 pub struct Outcome {
@@ -50,27 +53,6 @@ pub struct Changed {
     /// Which of the order's grants.
     pub grant: usize,
     /// From the grant's directory.
-    pub path: std::path::PathBuf,
+    pub path: PathBuf,
     pub kind: ChangeKind,
-}
-
-#[derive(Clone, Debug)]
-pub enum ChangeKind {
-    /// Written or made; all that it holds now.
-    File {
-        bytes: Vec<u8>,
-        mode: u32,
-    },
-    Link {
-        target: std::path::PathBuf,
-    },
-    Directory {
-        mode: u32,
-        replaces: bool,
-    },
-    Removed,
-    /// Something is there that cannot be told as bytes: a pipe, a socket, or more than may be written.
-    Unreadable {
-        why: String,
-    },
 }

@@ -118,7 +118,7 @@ fn what_it_writes_below_a_layered_grant_is_told_and_the_host_keeps_its_own() {
     attended(|| {
         let grant = |inside: &str, access| Grant { host: host.path().into(), inside: inside.into(), access };
         let grants = vec![grant("/read", Access::Read), grant("/layered", Access::Layered)];
-        let order = Order { view: View { grants, files: Vec::new() }, ..order() };
+        let order = Order { view: View { grants, ..View::default() }, ..order() };
         let outcome = dream(&order, || {
             let text = std::fs::read_to_string("/read/old").unwrap();
             std::fs::write("/layered/new", text + ", and more").unwrap();
@@ -301,7 +301,7 @@ fn what_cannot_be_is_refused_before_anything_runs() {
         let standard = sealed(&order(), Streams::nowhere(), &[rustix::stdio::stdin()], || 0);
         assert!(standard.is_err_and(|error| error.to_string().contains("standard")));
         let grant = Grant { host: "/no/such".into(), inside: "/x".into(), access: Access::Read };
-        let missing = Order { view: View { grants: vec![grant], files: Vec::new() }, ..order() };
+        let missing = Order { view: View { grants: vec![grant], ..View::default() }, ..order() };
         assert!(matches!(sealed(&missing, Streams::nowhere(), &[], || 0), Err(SandboxError::Grant { .. })));
     });
 }

@@ -2,16 +2,18 @@
 
 use sandbox::outcome::{ChangeKind, Changed};
 use sandbox::process::Process;
-use sandbox::{Access, Backend, FileIn, Grant, Order, Outcome, SandboxError, Stdin, Stream, Streams, Verdict};
+use sandbox::{Access, Backend, FileIn, Grant, Order, Outcome, SandboxError, Stdin, Stream, Streams, Verdict, View};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 fn run(script: &str, grants: Vec<Grant>, files: Vec<FileIn>) -> Result<(Outcome, String), SandboxError> {
-    let mut order = Order { program: ["sh", "-c", script].map(Into::into).to_vec(), ..Order::default() };
-    order.view.grants = grants;
-    order.view.files = files;
+    run_in(script, View { grants, files, ..View::default() })
+}
+
+fn run_in(script: &str, view: View) -> Result<(Outcome, String), SandboxError> {
+    let order = Order { program: ["sh", "-c", script].map(Into::into).to_vec(), view, ..Order::default() };
     let written: Arc<Mutex<Vec<u8>>> = Arc::default();
     let place = written.clone();
     let output = Box::new(move |_: Stream, bytes: &[u8]| place.lock().unwrap().extend(bytes));
@@ -147,4 +149,60 @@ fn the_disk_is_as_large_as_said() {
     Process::new().start(&order, Streams { stdin: Stdin::Empty, output }).unwrap().wait().unwrap();
     let size: u64 = String::from_utf8_lossy(&written.lock().unwrap()).trim().parse().unwrap();
     assert!(size <= 1 << 20);
+}
+
+/// A dream that goes on is to see what it left.
+#[test]
+fn what_one_run_left_in_a_layer_another_finds_there() {
+    let host = tempfile::tempdir().unwrap();
+    let root = host.path();
+    for directory in ["replaced/deep", "cleared", "way", "file"] {
+        fs::create_dir_all(root.join(directory)).unwrap();
+    }
+    for name in ["kept", "changed", "removed", "replaced/lost", "replaced/deep/lost", "cleared/lost", "way/kept"] {
+        fs::write(root.join(name), name).unwrap();
+    }
+    const LOOK: &str = "cd /work; find . 2>/dev/null | LC_ALL=C sort; cat changed new/file replaced/lost way/new file";
+    let script = "set -e; cd /work; echo after > changed; rm removed; mkdir new; echo hi > new/file; chmod 755 new/file
+        ln -s /etc/passwd new/out; rm -r replaced; mkdir replaced; echo again > replaced/lost; rm -r cleared; mkdir empty
+        echo n > way/new; chmod 700 way; rmdir file; echo f > file; mkdir shut; echo x > shut/in; chmod 000 shut; ";
+    let grants = || grant(root, "/work", Access::Layered);
+    let told = |changes: &[Changed]| {
+        let mut told: Vec<String> = changes.iter().map(|change| format!("{change:?}")).collect();
+        told.sort();
+        told
+    };
+    let (first, seen) = run(&format!("{script}{LOOK}"), grants(), Vec::new()).unwrap();
+    assert_eq!(first.verdict, Verdict::Exited(0));
+    let mut written = first.changes.clone();
+    written.sort_by(|one, other| one.path.cmp(&other.path));
+    let view = View { grants: grants(), written: written.clone(), ..View::default() };
+    let (second, seen_again) = run_in(LOOK, view).unwrap();
+    assert_eq!(seen_again, seen);
+    assert_eq!(told(&second.changes), told(&first.changes));
+    let view = View { grants: grants(), written, ..View::default() };
+    let (third, _) =
+        run_in("cd /work && rm -r new empty && echo back > removed && rm file && mkdir file", view).unwrap();
+    assert!(!third.changes.iter().any(|change| change.path.starts_with("new") || change.path == Path::new("empty")));
+    assert!(matches!(find(&third.changes, "removed"), ChangeKind::File { bytes, .. } if bytes == b"back\n"));
+    assert!(matches!(find(&third.changes, "file"), ChangeKind::Directory { .. }));
+}
+
+/// Names come from what was kept, which somebody may have written.
+#[test]
+fn nothing_is_laid_outside_of_a_layer() {
+    let host = tempfile::tempdir().unwrap();
+    let file = || ChangeKind::File { bytes: b"x".to_vec(), mode: 0o644 };
+    let link = || Changed { grant: 0, path: "way".into(), kind: ChangeKind::Link { target: "/tmp".into() } };
+    for (path, access) in [
+        ("../x", Access::Layered),
+        ("/tmp/x", Access::Layered),
+        ("", Access::Layered),
+        ("way/x", Access::Layered),
+        ("x", Access::Read),
+    ] {
+        let written = vec![link(), Changed { grant: 0, path: path.into(), kind: file() }];
+        let view = View { grants: grant(host.path(), "/work", access), written, ..View::default() };
+        assert!(run_in("true", view).is_err(), "{path} {access:?}");
+    }
 }

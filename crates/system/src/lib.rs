@@ -2,6 +2,7 @@
 //! that are safe to call. Knows no objects and no formats of ours.
 //!
 //! - `arguments`: the command line and the environment, made empty in a copy of this process
+//! - `changed`: what a program did to a file, as data
 //! - `clone`: processes in namespaces of their own; `program`: what they become; `mount`, `loopback`: what they see
 //! - `seccomp`, `calls`, `landlock`: what a process may still do when it has given up the rest; `sealing`: how it does
 //! - `notify`: calls of another process that are handed to us
@@ -17,6 +18,7 @@
 
 pub mod arguments;
 pub mod calls;
+pub mod changed;
 pub mod clone;
 pub mod descriptor;
 pub mod disk;

@@ -6,7 +6,6 @@ mod brokered;
 mod cambrian;
 mod chronicle;
 mod command;
-mod digest;
 mod documentation;
 mod examination;
 mod habit;

@@ -6,8 +6,10 @@ use super::scan::Scan;
 use super::{DreamId, End, FileChange, Header, Recording, Retention, Status, layout};
 use crate::error::DreamError;
 use crate::journal::{HEADER_BYTES, Intake, Journal, Kind};
+use crate::layers::Written;
 use rustix::fs::{AtFlags, Dir, FlockOperation, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
@@ -135,6 +137,16 @@ impl Dreams {
             Ok(())
         })?;
         Ok(())
+    }
+
+    /// What a dream changed in directories, all in all.
+    pub fn written(&self, id: DreamId) -> Result<Written, DreamError> {
+        let mut written = Written::new();
+        self.files(id, &mut |change| {
+            written.insert((change.directory.clone(), change.path.clone()), change);
+        })?;
+        written.retain(|_, change| !change.is_none());
+        Ok(written)
     }
 
     /// Header and end of every dream; what is between them is not read.
@@ -273,7 +285,7 @@ impl Dreams {
     fn read_all(&self, scan: &Scan<'_>, path: &Path) -> Result<(KeptDream, u64), DreamError> {
         let mut intake = Intake::new(scan.header.fork(), scan.header.bounds);
         let mut journal = Journal::new(scan.header.fork());
-        let (mut journal_bytes, mut changed_files) = (0, 0);
+        let (mut journal_bytes, mut changed) = (0, BTreeMap::new());
         let end = scan.walk(&mut |kind, position, payload| {
             match kind {
                 Kind::Received => {
@@ -284,13 +296,20 @@ impl Dreams {
                     journal.push(decoded.map_err(|what| DreamError::Damaged { path: path.into(), at, what })?);
                     journal_bytes += (HEADER_BYTES + payload.len() - RECEIPT_BYTES) as u64;
                 }
-                Kind::File => changed_files += 1,
+                Kind::File => {
+                    let at = scan.start + position;
+                    let damaged = |what| DreamError::Damaged { path: path.into(), at, what };
+                    let change = layout::decode_file_told(payload).map_err(damaged)?;
+                    let is_changed = !change.is_none();
+                    changed.insert((change.directory, change.path), is_changed);
+                }
                 Kind::Commit | Kind::Header | Kind::End => {}
             }
             Ok(())
         })?;
         journal.note_cut(scan.bytes().saturating_sub(end) as usize);
         let header = scan.header.clone();
+        let changed_files = changed.values().filter(|is_changed| **is_changed).count();
         Ok((KeptDream { header, journal, journal_bytes, changed_files, end: scan.end().cloned() }, end))
     }
 

@@ -1,47 +1,27 @@
 //! What a dream wrote in directories that it saw through a layer of its own, as data: for whoever shows it, and for whoever
 //! applies it after a merge and must know whether the originals are still what they were.
 
-use sandbox::outcome::{ChangeKind, Changed};
+use sandbox::outcome::ChangeKind;
 use serde::{Deserialize, Serialize};
-use std::ffi::OsString;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use system::changed::path;
 
-/// One thing that is not as it was.
+/// One thing that is not as it was. The bytes of a file are written behind the rest, as they are.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FileChange {
     /// The directory of the host, as the dream's grant names it.
-    pub directory: PathText,
+    #[serde(with = "path")]
+    pub directory: PathBuf,
     /// From there.
-    pub path: PathText,
-    pub written: Written,
+    #[serde(with = "path")]
+    pub path: PathBuf,
+    pub written: ChangeKind,
+    /// Of a file's content or a link's target, such as `sha256:ba78…`.
+    #[serde(default)]
+    pub digest: Option<String>,
     /// What was there before; none if nothing was.
     #[serde(default)]
     pub original: Option<Original>,
-    /// What a file holds now. Written behind the rest, as it is.
-    #[serde(skip)]
-    pub content: Vec<u8>,
-}
-
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Written {
-    File {
-        mode: u32,
-    },
-    Link {
-        target: PathText,
-    },
-    Directory {
-        mode: u32,
-        /// Nothing that was below it is there any more.
-        replaces: bool,
-    },
-    Removed,
-    /// Something that cannot be told as bytes. Never applied.
-    Unreadable {
-        why: String,
-    },
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -49,7 +29,7 @@ pub struct Original {
     pub kind: FileKind,
     pub mode: u32,
     pub bytes: u64,
-    /// Of a file's content or a link's target, such as `sha256:ba78…`.
+    /// Of a file's content or a link's target, such as `sha256:ba78…`. None if nobody knows any more what the dream saw.
     #[serde(default)]
     pub digest: Option<String>,
 }
@@ -63,46 +43,54 @@ pub enum FileKind {
     Other,
 }
 
-/// A path as text, or as bytes where it is none.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum PathText {
-    Text(String),
-    Bytes(Vec<u8>),
-}
-
 impl FileChange {
-    /// What a sandbox says was changed below a grant's directory, with what was there before.
-    pub fn new(directory: &Path, changed: Changed, original: Option<Original>) -> FileChange {
-        let mut content = Vec::new();
-        let written = match changed.kind {
-            ChangeKind::File { bytes, mode } => {
-                content = bytes;
-                Written::File { mode }
-            }
-            ChangeKind::Link { target } => Written::Link { target: PathText::from(&*target) },
-            ChangeKind::Directory { mode, replaces } => Written::Directory { mode, replaces },
-            ChangeKind::Removed => Written::Removed,
-            ChangeKind::Unreadable { why } => Written::Unreadable { why },
-        };
-        FileChange { directory: directory.into(), path: PathText::from(&*changed.path), written, original, content }
+    /// Nothing was there, and nothing is: what was told of it before is not so any more.
+    pub fn none(directory: &Path, path: &Path) -> FileChange {
+        let (directory, path) = (directory.to_path_buf(), path.to_path_buf());
+        FileChange { directory, path, written: ChangeKind::Removed, digest: None, original: None }
     }
-}
 
-impl From<&Path> for PathText {
-    fn from(path: &Path) -> PathText {
-        match path.to_str() {
-            Some(text) => PathText::Text(text.into()),
-            None => PathText::Bytes(path.as_os_str().as_bytes().into()),
+    pub fn is_none(&self) -> bool {
+        self.written == ChangeKind::Removed && self.original.is_none()
+    }
+
+    /// What happened to it, in a word.
+    pub fn word(&self) -> &'static str {
+        let Some(original) = &self.original else {
+            return if self.is_none() { "none" } else { self.written_word().unwrap_or("created") };
+        };
+        let is_same = match (&self.written, original.kind) {
+            (ChangeKind::File { .. }, FileKind::File) => original.digest.is_some() && self.digest == original.digest,
+            (ChangeKind::Directory { replaces, .. }, FileKind::Directory) => !replaces,
+            _ => false,
+        };
+        self.written_word().unwrap_or(if is_same { "mode" } else { "changed" })
+    }
+
+    const fn written_word(&self) -> Option<&'static str> {
+        match self.written {
+            ChangeKind::Removed => Some("removed"),
+            ChangeKind::Unreadable { .. } => Some("unreadable"),
+            _ => None,
+        }
+    }
+
+    /// What a file holds now.
+    pub fn content(&self) -> &[u8] {
+        match &self.written {
+            ChangeKind::File { bytes, .. } => bytes,
+            _ => &[],
         }
     }
 }
 
-impl From<PathText> for PathBuf {
-    fn from(path: PathText) -> PathBuf {
-        match path {
-            PathText::Text(text) => text.into(),
-            PathText::Bytes(bytes) => OsString::from_vec(bytes).into(),
+impl FileKind {
+    pub const fn name(self) -> &'static str {
+        match self {
+            FileKind::File => "file",
+            FileKind::Link => "link",
+            FileKind::Directory => "directory",
+            FileKind::Other => "other",
         }
     }
 }

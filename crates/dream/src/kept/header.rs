@@ -6,6 +6,8 @@ use crate::kept::DreamId;
 use merge::Policy;
 use object::change::{ActorId, Time};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::path::PathBuf;
+use system::changed::path;
 
 /// What a dream is. Known by the primary, and fixed when the dream is forked.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -32,6 +34,9 @@ pub struct Header {
     pub policy: Policy,
     #[serde(default)]
     pub limits: Limits,
+    /// Directories of the host that it sees.
+    #[serde(default)]
+    pub directories: Vec<SeenDirectory>,
     /// How much its journal may be.
     #[serde(default)]
     pub bounds: Bounds,
@@ -40,6 +45,18 @@ pub struct Header {
     /// Whether it stays until somebody discards it.
     #[serde(default)]
     pub is_kept: bool,
+}
+
+/// A directory of the host, and where in the dream it is.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SeenDirectory {
+    #[serde(with = "path")]
+    pub host: PathBuf,
+    #[serde(with = "path")]
+    pub inside: PathBuf,
+    /// What it writes there stays in a layer above.
+    #[serde(default)]
+    pub is_layered: bool,
 }
 
 /// None is no limit.

@@ -4,6 +4,7 @@ use super::{End, FileChange, Header};
 use crate::error::DreamError;
 use crate::journal::HEADER_BYTES;
 use object::change::Time;
+use sandbox::outcome::ChangeKind;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -70,23 +71,37 @@ pub fn end_position(trailer: &[u8; TRAILER_BYTES], file_bytes: u64) -> Option<u6
 /// The length of what is said, that, and the content.
 pub fn encode_file(change: &FileChange) -> Result<Vec<u8>, DreamError> {
     let told = json("file", change)?;
-    let bytes = 4 + told.len() + change.content.len();
+    let bytes = 4 + told.len() + change.content().len();
     if bytes > FILE_BYTES_MOST {
         return Err(DreamError::TooLong { what: "changed file", bytes, most: FILE_BYTES_MOST });
     }
     let mut payload = Vec::with_capacity(bytes);
     payload.extend((told.len() as u32).to_le_bytes());
     payload.extend(told);
-    payload.extend(&change.content);
+    payload.extend(change.content());
     Ok(payload)
 }
 
-pub fn decode_file(payload: &[u8]) -> Result<FileChange, String> {
+/// Without its content.
+pub fn decode_file_told(payload: &[u8]) -> Result<FileChange, String> {
+    decode(split_file(payload)?.0)
+}
+
+fn split_file(payload: &[u8]) -> Result<(&[u8], &[u8]), String> {
     let short = "it is shorter than it says";
     let (length, rest) = payload.split_first_chunk().ok_or(short)?;
-    let (told, content) = rest.split_at_checked(u32::from_le_bytes(*length) as usize).ok_or(short)?;
-    let change: FileChange = decode(told)?;
-    Ok(FileChange { content: content.to_vec(), ..change })
+    Ok(rest.split_at_checked(u32::from_le_bytes(*length) as usize).ok_or(short)?)
+}
+
+pub fn decode_file(payload: &[u8]) -> Result<FileChange, String> {
+    let (told, content) = split_file(payload)?;
+    let mut change: FileChange = decode(told)?;
+    match &mut change.written {
+        ChangeKind::File { bytes, .. } => bytes.extend(content),
+        _ if content.is_empty() => {}
+        _ => return Err("something that is no file has bytes".into()),
+    }
+    Ok(change)
 }
 
 /// The time of receipt, and the commit as it came.

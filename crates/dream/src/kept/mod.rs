@@ -18,8 +18,8 @@ mod retention;
 mod scan;
 
 pub use directory::{Dreams, KeptDream, Listed, Summary};
-pub use file_change::{FileChange, FileKind, Original, PathText, Written};
-pub use header::{End, Header, Limits, Status, Usage};
+pub use file_change::{FileChange, FileKind, Original};
+pub use header::{End, Header, Limits, SeenDirectory, Status, Usage};
 pub use lineage::{DEPTH_MAX, Lineage};
 pub use name::DreamId;
 pub use recording::Recording;

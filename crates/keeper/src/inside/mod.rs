@@ -19,6 +19,7 @@ use crate::protocol::{Answer, DreamName, FailureKind, Kind, Outbox, Outcome, Ref
 use answers::Answers;
 use apart::Apart;
 use desk::{Desk, Work};
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -94,7 +95,8 @@ pub fn dream<L: Living>(pair: UnixStream, begin: impl FnOnce(Outside) -> L, exit
     serve(pair, |outside| Ok(begin(outside)), exit)
 }
 
-fn say_failed(pair: &UnixStream, message: &str) {
+/// Tells the keeper why there is no image, or no dream.
+pub fn say_failed(pair: impl AsFd, message: &str) {
     let mut outbox = Outbox::default();
     outbox.push_json(Kind::Failed, 0, &Refusal { message: message.to_string() });
     // If nobody hears it, the exit code still tells.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use system::changed::ChangeKind;
 
 /// A word of the system, which is text nearly always.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -243,22 +244,10 @@ pub struct RunChange {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunChangeKind {
-    File {
-        mode: u32,
-    },
     /// More bytes of the file before.
     More,
-    Link {
-        target: Word,
-    },
-    Directory {
-        mode: u32,
-        replaces: bool,
-    },
-    Removed,
-    Unreadable {
-        why: String,
-    },
+    #[serde(untagged)]
+    Of(ChangeKind),
 }
 
 /// Which stream bytes belong to: the first byte of an output frame.

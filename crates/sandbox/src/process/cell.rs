@@ -234,6 +234,7 @@ fn end(process: &Child) {
 pub fn can_run(order: &Order, sources: &[Source]) -> bool {
     order.network == crate::network::Network::None
         && matches!(order.sockets, crate::network::sockets::Sockets::Alone)
+        && order.view.written.is_empty()
         && sources.iter().all(|source| matches!(source.from, Origin::Mount(_)))
 }
 

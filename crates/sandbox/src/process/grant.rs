@@ -4,6 +4,7 @@
 //! the root already: none leads out of it.
 
 use super::inside::{Inside, at};
+use super::lay;
 use super::report::{Failure, Step};
 use super::source::{Granted, Layer, Origin, Place, Written};
 use super::world::{attach_here, copy};
@@ -41,7 +42,7 @@ pub fn show_all(inside: &mut Inside<'_>, view: &View<'_>) -> Result<(), Failure>
 
 fn show_one(inside: &mut Inside<'_>, view: &View<'_>, index: usize, granted: &Granted) -> Result<(), Failure> {
     let Some(layer) = &granted.layer else { return at(Step::Grant, index, show(view, granted)) };
-    let shown = show_layered(view, granted, layer);
+    let shown = show_layered(view, granted, layer, |upper| lay::lay(&inside.plan.laid, index, upper));
     match granted.access {
         Access::Layered => {
             if let Some(upper) = inside.tried(Step::Layer, index, shown)? {
@@ -76,11 +77,18 @@ fn show(view: &View<'_>, granted: &Granted) -> Answer<()> {
 }
 
 /// Puts a layer in memory over the directory; returns that layer, for the one outside to look at in the end.
-fn show_layered(view: &View<'_>, granted: &Granted, layer: &Layer) -> Answer<OwnedFd> {
+fn show_layered(
+    view: &View<'_>,
+    granted: &Granted,
+    layer: &Layer,
+    fill: impl Fn(&OwnedFd) -> Answer<()>,
+) -> Answer<OwnedFd> {
     let memory = view.memory;
     for name in [&layer.lower, &layer.upper, &layer.work] {
         mkdirat(memory, name, Mode::from_raw_mode(0o755))?;
     }
+    let upper = openat(memory, &layer.upper, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    fill(&upper)?;
     chmodat(memory, &layer.upper, Mode::from_raw_mode(granted.mode), rustix::fs::AtFlags::empty())?;
     let tree = source(granted)?;
     restrict(&tree, READ_ONLY | NO_SETUID | NO_DEVICES)?;
@@ -98,7 +106,7 @@ fn show_layered(view: &View<'_>, granted: &Granted, layer: &Layer) -> Answer<Own
     attributes.set(MountAttrFlags::MOUNT_ATTR_RDONLY, granted.access == Access::Read);
     let overlay = fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?;
     attach_at(view, &overlay, &granted.place.path)?;
-    openat(memory, &layer.upper, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+    Ok(upper)
 }
 
 /// What is granted, as a mount that hangs nowhere yet.

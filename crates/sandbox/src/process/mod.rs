@@ -19,13 +19,13 @@
 
 mod cell;
 mod cgroup;
-mod change;
 mod dream;
 mod fence;
 mod filter;
 mod grant;
 mod ids;
 mod inside;
+mod lay;
 mod meter;
 mod network;
 mod plan;

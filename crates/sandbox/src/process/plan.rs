@@ -3,6 +3,7 @@
 use super::cell;
 use super::fence::{self, Left};
 use super::filter;
+use super::lay::{self, Laid};
 use super::meter;
 use super::network::{self, Wires};
 use super::report::Step;
@@ -37,6 +38,8 @@ pub struct Plan<'a> {
     /// Each with its place in the order.
     pub grants: Vec<(usize, Granted)>,
     pub files: Vec<Written<'a>>,
+    /// What is in layers from the beginning.
+    pub laid: Vec<Laid<'a>>,
     pub fence: Vec<Left>,
     /// How everything is given up.
     pub steps: Vec<(Step, Call)>,
@@ -134,6 +137,7 @@ impl<'a> Plan<'a> {
             machine_id: format!("{}\n", machine_id()).into_bytes(),
             grants,
             files,
+            laid: lay::make_ready(&order.view)?,
             memory_options: memory_options(&order.limits, if shares_view { 0 } else { skeleton_bytes })?,
             steps: seal::steps(&rlimits, cell.is_some(), purpose, if is_host { &hosting } else { &filter }),
             time_offsets: time_offsets(),

@@ -1,12 +1,12 @@
 //! The one outside while a run goes on: moves streams, watches limits, and is back when all of the run is gone.
 
 use super::cell::Line;
-use super::change;
 use super::meter::{Meter, sockets_in, sockets_of};
 use super::network::Services;
 use super::report::{LENGTH, Message};
 use super::stream::Kept;
 use crate::backend::{Running, Stop};
+use crate::changes::layer;
 use crate::error::SandboxError;
 use crate::limits::Limits;
 use crate::outcome::{Limit, Outcome, Usage, Verdict};
@@ -238,7 +238,7 @@ impl Running for Run {
             memory_bytes: self.meter.peak_bytes(&end),
             output_bytes: self.streams.output_bytes,
         };
-        let mut reader = change::Reader::new(self.limits.disk_bytes);
+        let mut reader = layer::Reader::new(self.limits.disk_bytes);
         for (grant, upper) in &self.uppers {
             reader.read(*grant, upper);
         }

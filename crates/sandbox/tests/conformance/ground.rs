@@ -99,7 +99,7 @@ impl Ground {
                     grant(self.host("granted"), GRANTED, Access::Read),
                     grant(self.host("work"), WORK, Access::Layered),
                 ],
-                files: Vec::new(),
+                ..View::default()
             },
             network: Network::None,
             sockets: Default::default(),

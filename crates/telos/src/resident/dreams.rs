@@ -10,7 +10,9 @@ use crate::host::dream::Asked;
 use crate::host::outside::Line;
 use crate::report;
 use dream::show::Names;
-use dream::{Alone, Bounds, DreamId, Dreams, End, Forked, Header, KeptDream, Limits, Lineage, Record, Sealed};
+use dream::{
+    Alone, Bounds, DreamId, Dreams, End, Forked, Header, KeptDream, Limits, Lineage, Record, Sealed, SeenDirectory,
+};
 use image::Imagined;
 use keeper::protocol::{
     Answer, Command, DreamBegun, DreamOrder, Failure, FailureKind, Form, Outcome, Request, Rung, Shown,
@@ -137,6 +139,11 @@ impl Resident {
                 "only the live image begins dreams: `telos dream new --within` begins one in here".into(),
             ));
         }
+        if order.again.is_some() && !order.grants.is_empty() {
+            return Err(refused(
+                "a dream that goes on sees the directories that it saw; give others to a new one".into(),
+            ));
+        }
         if self.dreams.dreams.len() >= DREAMS_MAX {
             return Err(refused(format!("{DREAMS_MAX} dreams are going on, and no more may be; discard some")));
         }
@@ -194,7 +201,13 @@ impl Resident {
             (None, Some(parent)) => self.go_into(&alone, parent, header),
             (None, None) => Ok(Record::New(Box::new(header))),
         };
-        let Ok(record) = record else { return 1 };
+        let record = match record {
+            Ok(record) => record,
+            Err(error) => {
+                keeper::say_failed(alone.line(), &error.to_string());
+                return 1;
+            }
+        };
         alone.attend(record, &order_of(order), |sealed| self.dream_on(sealed, order))
     }
 
@@ -209,7 +222,7 @@ impl Resident {
             Err(error) => {
                 let end = kept.end.unwrap_or_else(|| dream::ended(dream::Status::Failed, error.to_string()));
                 recording.end(&dream::End { reason: format!("it could not go on: {error}"), ..end })?;
-                Err(dream::DreamError::Missing(id.to_string()))
+                Err(dream::DreamError::Unmade { id: id.to_string(), why: error.to_string() })
             }
         }
     }
@@ -222,10 +235,9 @@ impl Resident {
         match self.image.become_earlier(fork_commit, entries.iter().map(commit_of).collect()) {
             Ok(()) => Ok(Record::New(Box::new(header))),
             Err(error) => {
-                let end =
-                    dream::ended(dream::Status::Failed, format!("it could not begin inside of {parent}: {error}"));
-                alone.dreams()?.begin(&header)?.end(&end)?;
-                Err(dream::DreamError::Missing(parent.to_string()))
+                let why = format!("it could not begin inside of {parent}: {error}");
+                alone.dreams()?.begin(&header)?.end(&dream::ended(dream::Status::Failed, why.clone()))?;
+                Err(dream::DreamError::Unmade { id: header.id().to_string(), why })
             }
         }
     }
@@ -313,6 +325,11 @@ fn header_of(order: &DreamOrder, point: &ForkPoint, store: [u8; 16]) -> Header {
     let created_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
     let mut bounds = Bounds::default();
     bounds.journal_bytes = order.journal_bytes.unwrap_or(bounds.journal_bytes);
+    let directories = order.grants.iter().map(|grant| SeenDirectory {
+        host: PathBuf::from(&grant.host),
+        inside: PathBuf::from(&grant.inside),
+        is_layered: grant.is_layered,
+    });
     Header {
         store,
         fork_commit: point.commit,
@@ -328,6 +345,7 @@ fn header_of(order: &DreamOrder, point: &ForkPoint, store: [u8; 16]) -> Header {
             memory_bytes: order.memory_bytes,
             ..Limits::default()
         },
+        directories: directories.collect(),
         bounds,
         created_ms,
         is_kept: order.is_kept,
@@ -350,7 +368,7 @@ fn order_of(order: &DreamOrder) -> Order {
         inside: PathBuf::from(&grant.inside),
         access: if grant.is_layered { Access::Layered } else { Access::Read },
     });
-    Order { view: View { grants: grants.collect(), files: Vec::new() }, limits, ..Order::default() }
+    Order { view: View { grants: grants.collect(), ..View::default() }, limits, ..Order::default() }
 }
 
 /// A resident behind walls: it is asked as the live one is, and tells its journal before it answers.
@@ -467,8 +485,10 @@ impl Resident {
 
 /// All that there is to tell of a dream.
 pub fn page_of(kept: &KeptDream, names: &dyn Names) -> Value {
-    let KeptDream { header, journal, end, .. } = kept;
+    let KeptDream { header, journal, end, changed_files, .. } = kept;
     let mut page = summary(header, end.as_ref());
+    page["changed_files"] = json!(changed_files);
+    page["store"] = json!(format!("{:032x}", u128::from_be_bytes(header.store)));
     page["output"] = json!(end.as_ref().map_or("", |end| end.output.as_str()));
     let mut changes = Vec::new();
     dream::show::to_json(journal, names, &mut |change| {

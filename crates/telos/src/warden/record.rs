@@ -1,11 +1,11 @@
 //! What the warden writes into the log of runs: every run that somebody orders who does not do that, and those of whoever would
 //! have done it and has gone.
 
-use crate::digest::Digest;
 use crate::report;
 use crate::runs::{self, described};
 use keeper::Conversation;
 use keeper::protocol::RunClient;
+use sandbox::changes::Digest;
 use sandbox::{Order, Outcome, SandboxError, Stream};
 use serde_json::{Map, Value, json};
 use std::sync::atomic::{AtomicBool, Ordering};

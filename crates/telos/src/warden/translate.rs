@@ -86,7 +86,7 @@ pub fn to_order(order: RunOrder, bytes: &[u8]) -> anyhow::Result<(Order, &[u8])>
         program: order.program.into_iter().map(Word::into_word).collect(),
         environment: order.environment.into_iter().map(|(name, value)| (name.into_word(), value.into_word())).collect(),
         directory: order.directory.into_path(),
-        view: View { grants: grants.collect(), files },
+        view: View { grants: grants.collect(), files, ..View::default() },
         network: if destinations.is_empty() { Network::None } else { Network::Allowed(destinations) },
         sockets: calls::to_sockets(order.sockets)?,
         limits: to_limits(&order.limits),
@@ -173,36 +173,23 @@ pub fn to_lack(lack: RunLack) -> Option<Lack> {
 
 /// With the bytes of a file.
 pub fn to_run_change(change: Changed) -> (RunChange, Vec<u8>) {
-    let mut content = Vec::new();
-    let kind = match change.kind {
-        ChangeKind::File { bytes, mode } => {
-            content = bytes;
-            RunChangeKind::File { mode }
-        }
-        ChangeKind::Link { target } => RunChangeKind::Link { target: Word::of_path(&target) },
-        ChangeKind::Directory { mode, replaces } => RunChangeKind::Directory { mode, replaces },
-        ChangeKind::Removed => RunChangeKind::Removed,
-        ChangeKind::Unreadable { why } => RunChangeKind::Unreadable { why },
+    let Changed { grant, path, mut kind } = change;
+    let content = match &mut kind {
+        ChangeKind::File { bytes, .. } => std::mem::take(bytes),
+        _ => Vec::new(),
     };
-    (RunChange { grant: change.grant, path: Word::of_path(&change.path), kind }, content)
+    (RunChange { grant, path: Word::of_path(&path), kind: RunChangeKind::Of(kind) }, content)
 }
 
 /// Adds a change to those before it, or more bytes to the last of them.
 pub fn add_change(changes: &mut Vec<Changed>, change: RunChange, content: Vec<u8>) {
-    let kind = match change.kind {
-        RunChangeKind::More => {
-            if let Some(Changed { kind: ChangeKind::File { bytes, .. }, .. }) = changes.last_mut() {
-                bytes.extend_from_slice(&content);
-            }
-            return;
-        }
-        RunChangeKind::File { mode } => ChangeKind::File { bytes: content, mode },
-        RunChangeKind::Link { target } => ChangeKind::Link { target: target.into_path() },
-        RunChangeKind::Directory { mode, replaces } => ChangeKind::Directory { mode, replaces },
-        RunChangeKind::Removed => ChangeKind::Removed,
-        RunChangeKind::Unreadable { why } => ChangeKind::Unreadable { why },
-    };
-    changes.push(Changed { grant: change.grant, path: change.path.into_path(), kind });
+    let RunChange { grant, path, kind } = change;
+    if let RunChangeKind::Of(kind) = kind {
+        changes.push(Changed { grant, path: path.into_path(), kind });
+    }
+    if let Some(Changed { kind: ChangeKind::File { bytes, .. }, .. }) = changes.last_mut() {
+        bytes.extend(content);
+    }
 }
 
 #[cfg(test)]

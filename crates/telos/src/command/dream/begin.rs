@@ -2,16 +2,18 @@
 
 use super::agent::{Agent, AgentOptions};
 use super::{connect, tell};
+use crate::command::exec::view::{Mapping, mapping};
 use crate::command::{RequestOptions, print, send};
 use crate::options::{Color, ImageDirectory, parse_bytes, parse_time};
 use crate::session::exit_code;
 use crate::source;
-use anyhow::{Context, bail};
+use anyhow::{anyhow, bail};
 use clap::Args;
 use keeper::Client;
 use keeper::protocol::{Command, DreamBegun, DreamGrant, DreamOrder, Form, Outcome, Request, Rung};
+use sandbox::{Access, Grant};
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -41,21 +43,40 @@ struct OrderOptions {
     /// What it may ask of the world outside, and how it is answered; docs/broker.md says how that is written
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     net_policy: Option<PathBuf>,
+}
 
-    /// Let it read this directory, at the same place
-    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath, help_heading = "Files")]
-    read: Vec<PathBuf>,
+/// What a dream sees of the host.
+#[derive(Args, Debug)]
+struct FileOptions {
+    /// Let it read a directory or file; INSIDE is where it finds it, the same path unless given
+    #[arg(long, value_name = "DIR[:INSIDE]", value_parser = mapping(), help_heading = "Files")]
+    read: Vec<Mapping>,
 
-    /// Let it read this directory and write to a layer above it
-    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath, help_heading = "Files")]
-    write: Vec<PathBuf>,
+    /// Let it read and change a directory; what it changes stays in a layer above it, see dream show --files
+    #[arg(long, value_name = "DIR[:INSIDE]", value_parser = mapping(), help_heading = "Files")]
+    write: Vec<Mapping>,
+}
+
+impl FileOptions {
+    fn is_asked(&self) -> bool {
+        !self.read.is_empty() || !self.write.is_empty()
+    }
+
+    fn grants(&self) -> anyhow::Result<Vec<DreamGrant>> {
+        let text = |path: PathBuf| path.into_os_string().into_string().map_err(|path| anyhow!("{path:?} is no text"));
+        let grant = |mapping: &Mapping, access| -> anyhow::Result<DreamGrant> {
+            let Grant { host, inside, access } = mapping.grant(access)?;
+            Ok(DreamGrant { host: text(host)?, inside: text(inside)?, is_layered: access == Access::Layered })
+        };
+        let read = self.read.iter().map(|mapping| grant(mapping, Access::Read));
+        read.chain(self.write.iter().map(|mapping| grant(mapping, Access::Layered))).collect()
+    }
 }
 
 impl OrderOptions {
     /// Something is asked for that a world dream has not.
     fn needs_process(&self) -> bool {
-        let has_directories = !self.read.is_empty() || !self.write.is_empty();
-        has_directories || self.net_policy.is_some() || self.within.is_some() || self.room.is_some()
+        self.net_policy.is_some() || self.within.is_some() || self.room.is_some()
     }
 
     fn policies(&self) -> anyhow::Result<Option<serde_json::Value>> {
@@ -64,13 +85,6 @@ impl OrderOptions {
     }
 
     fn order(&self, agent: String) -> anyhow::Result<DreamOrder> {
-        let grant = |path: &Path, is_layered| -> anyhow::Result<DreamGrant> {
-            let path = path.canonicalize().with_context(|| format!("cannot find {}", path.display()))?;
-            let path = path.to_str().with_context(|| format!("{} is no text", path.display()))?.to_string();
-            Ok(DreamGrant { host: path.clone(), inside: path, is_layered })
-        };
-        let read = self.read.iter().map(|path| grant(path, false));
-        let grants = read.chain(self.write.iter().map(|path| grant(path, true)));
         Ok(DreamOrder {
             mandate: self.mandate.clone(),
             agent,
@@ -78,7 +92,6 @@ impl OrderOptions {
             memory_bytes: self.room,
             policies: self.policies()?,
             within: self.within.clone(),
-            grants: grants.collect::<anyhow::Result<_>>()?,
             is_kept: self.keep,
             ..DreamOrder::default()
         })
@@ -104,6 +117,9 @@ pub struct New {
     #[command(flatten)]
     order: OrderOptions,
 
+    #[command(flatten)]
+    files: FileOptions,
+
     /// Print a JSON object with its name and the commit it was forked at
     #[arg(long)]
     json: bool,
@@ -111,7 +127,8 @@ pub struct New {
 
 impl New {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        let begun = begin(&mut connect(&self.directory)?, self.order.order(String::new())?)?;
+        let order = DreamOrder { grants: self.files.grants()?, ..self.order.order(String::new())? };
+        let begun = begin(&mut connect(&self.directory)?, order)?;
         match self.json {
             true => print(&format!("{}\n", serde_json::to_string(&begun)?)),
             false => print(&format!("{}\n", begun.dream)),
@@ -122,7 +139,7 @@ impl New {
 /// Go on with a dream that was kept
 ///
 /// Makes its process again: a fork of the image as it was when the dream began, with all that the dream did since. The live
-/// image is not changed.
+/// image is not changed. It sees the directories that it saw, with what it wrote there.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  telos dream resume --image garden d65\n  telos dream eval --image garden d65 'Garden size'"
@@ -183,6 +200,9 @@ pub struct Run {
     order: OrderOptions,
 
     #[command(flatten)]
+    files: FileOptions,
+
+    #[command(flatten)]
     limits: RequestOptions,
 
     /// What keeps it in
@@ -213,7 +233,7 @@ impl Run {
     pub fn run(self, color: Color) -> anyhow::Result<ExitCode> {
         if !self.agent.command.is_empty() {
             let words: Vec<_> = self.agent.command.iter().map(|word| word.to_string_lossy()).collect();
-            let mut dream = self.order.order(words.join(" "))?;
+            let mut dream = self.dream_order(words.join(" "))?;
             let job = self.agent.job(&mut dream)?;
             let agent = Agent { job, dream, limits: self.limits, is_json: self.json };
             return agent.run(connect(&self.directory)?, color);
@@ -230,7 +250,7 @@ impl Run {
         if self.rung_to_take() == RungName::World {
             return self.run_in_world(&mut client, &label, text, color);
         }
-        let begun = begin(&mut client, self.order.order(label.clone())?)?;
+        let begun = begin(&mut client, self.dream_order(label.clone())?)?;
         let form = if self.json { Form::Json } else { Form::Text };
         let request = Request { dream: Some(begun.dream.clone()), ..self.limits.request(&text, &label, form) };
         let answer = client.send(&request)?;
@@ -252,14 +272,18 @@ impl Run {
     /// The lowest that is enough.
     fn rung_to_take(&self) -> RungName {
         match self.at_least {
-            Some(RungName::World) if self.order.needs_process() => RungName::Process,
+            Some(RungName::World) if self.order.needs_process() || self.files.is_asked() => RungName::Process,
             Some(rung) => rung,
             None => self.rung,
         }
     }
 
+    fn dream_order(&self, agent: String) -> anyhow::Result<DreamOrder> {
+        Ok(DreamOrder { grants: self.files.grants()?, ..self.order.order(agent)? })
+    }
+
     fn run_in_world(&self, client: &mut Client, label: &str, source: String, color: Color) -> anyhow::Result<ExitCode> {
-        let order = DreamOrder { rung: Rung::World, source: Some(source), ..self.order.order(label.to_string())? };
+        let order = DreamOrder { rung: Rung::World, source: Some(source), ..self.dream_order(label.to_string())? };
         let command = Command::Dream(Box::new(order));
         let limits = self.limits.request("", label, Form::Text);
         // It lives as long as its one request, on the live machine.

@@ -1,10 +1,11 @@
 //! `telos dream`: sealed forks of an image that is up.
 //!
-//! - `begin`: `new`, `run` and `resume`; `talk`: `eval` and `discard`; `tell`: `list` and `show`
+//! - `begin`: `new`, `run` and `resume`; `talk`: `eval` and `discard`; `tell`: `list` and `show`; `files`: `show --files`
 //! - `agent`: `run --command`
 
 mod agent;
 mod begin;
+mod files;
 mod talk;
 mod tell;
 

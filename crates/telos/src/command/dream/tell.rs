@@ -1,6 +1,7 @@
 //! `telos dream list` and `show`: what there is to tell of dreams.
 
-use super::connect;
+use super::{connect, files};
+use crate::command::exec::tamed;
 use crate::command::{ask, print};
 use crate::options::{Color, ImageDirectory};
 use anyhow::bail;
@@ -9,6 +10,7 @@ use keeper::Client;
 use keeper::protocol::{Command, Outcome, Request};
 use serde_json::Value;
 use std::fmt::Write;
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 /// List the dreams that are going on and those that are kept
@@ -43,14 +45,20 @@ impl List {
 
 /// Show what a dream changed, as a diff of objects
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  telos dream show --image garden d65\n  telos dream show --json d65")]
+#[command(
+    after_help = "Examples:\n  telos dream show --image garden d65\n  telos dream show --json d65\n  telos dream show --files d65"
+)]
 pub struct Show {
     #[command(flatten)]
     directory: ImageDirectory,
 
-    /// Print a JSON object with one entry for each change
+    /// Print a JSON object with one entry for each change; with --files, an array with one object for each file
     #[arg(long)]
     json: bool,
+
+    /// Show what it wrote in the directories of --write, as a patch
+    #[arg(long)]
+    files: bool,
 
     /// The dream's name
     dream: String,
@@ -59,6 +67,15 @@ pub struct Show {
 impl Show {
     pub fn run(self, color: Color) -> anyhow::Result<ExitCode> {
         let page = page(&mut connect(&self.directory)?, &self.dream)?;
+        if self.files {
+            let written = files::read(&self.directory.to_find()?, &page)?;
+            if self.json {
+                return print(&format!("{}\n", files::to_json(&written)));
+            }
+            let patch = files::patch(&written);
+            crate::host::write_out(&if std::io::stdout().is_terminal() { tamed(&patch) } else { patch })?;
+            return Ok(ExitCode::SUCCESS);
+        }
         if self.json {
             return print(&format!("{page}\n"));
         }
@@ -84,6 +101,12 @@ pub fn print_page(page: &Value, color: Color) -> anyhow::Result<ExitCode> {
         };
         let end = if paint.is_empty() { "" } else { "\x1b[0m" };
         let _ = writeln!(shown, "{paint}{}{end}", crate::report::harmless(line));
+    }
+    let name = page["dream"].as_str().unwrap_or_default();
+    match page["changed_files"].as_u64().unwrap_or(0) {
+        0 => {}
+        1 => shown += &format!("1 file changed: telos dream show --files {name}\n"),
+        count => shown += &format!("{count} files changed: telos dream show --files {name}\n"),
     }
     crate::host::write_out(shown.as_bytes())?;
     Ok(ExitCode::SUCCESS)

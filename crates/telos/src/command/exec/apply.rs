@@ -4,14 +4,13 @@
 //! place by one rename, so that nobody ever finds half a file; what it replaces or removes moves the other way. If a step
 //! fails, or finds that somebody was there in between, all of it is moved back.
 
-use super::plan::{Leaf, Plan, Step};
-use super::tree::{Fingerprint, Kind, Tree};
 use anyhow::{Context, bail};
 use rustix::fs::{
     AtFlags, CWD, Gid, Mode, OFlags, RenameFlags, Uid, chmodat, chownat, fchmod, fchown, mkdirat, openat, renameat,
     renameat_with, statat, symlinkat, unlinkat,
 };
 use rustix::io::Errno;
+use sandbox::changes::{Fingerprint, Kind, Leaf, Plan, Step, Tree};
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd};

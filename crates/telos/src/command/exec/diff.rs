@@ -1,8 +1,6 @@
-//! `--diff`: what a program changed, as a patch that `git apply` takes.
+//! `--diff`: what a program changed, as a patch that `git apply` takes. `telos dream show --files` shows it the same way.
 
-use super::plan::{Leaf, Plan, Step};
-use super::snapshot::Snapshot;
-use super::tree::Kind;
+use sandbox::changes::{Kind, Leaf, Plan, Snapshot, Step};
 use similar::TextDiff;
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
@@ -10,22 +8,44 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Longer files are named only.
-const FILE_BYTES_MAX: u64 = 8 << 20;
+pub const FILE_BYTES_MAX: u64 = 8 << 20;
 /// Comparing two files takes no longer; then the rest of them is shown as replaced.
 const COMPARING: Duration = Duration::from_secs(2);
 /// A file that holds a zero byte before here is no text, as git sees it.
 const LOOKED_AT_BYTES: usize = 8000;
 
+/// By path, what was there and what is to be.
+pub type Sides = BTreeMap<PathBuf, (Option<Side>, Option<Side>)>;
+
 /// A file or link on one side.
-struct Side {
+pub struct Side {
     mode: u32,
-    /// None if it is too long or could not be read.
-    bytes: Option<Vec<u8>>,
+    bytes: Result<Vec<u8>, Unshown>,
+}
+
+/// Why what was there is not known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unshown {
+    TooLong,
+    /// Somebody has changed or removed it since.
+    Gone,
+}
+
+impl Side {
+    pub fn new(kind: Kind, mode: u32, bytes: Result<Vec<u8>, Unshown>) -> Side {
+        let mode = if kind == Kind::Link { 0o120_000 } else { normal(0o100_644 | mode & 0o111) };
+        Side { mode, bytes }
+    }
+
+    pub fn of_file(bytes: &[u8], mode: u32) -> Side {
+        let is_short = bytes.len() as u64 <= FILE_BYTES_MAX;
+        Side::new(Kind::File, mode, if is_short { Ok(bytes.to_vec()) } else { Err(Unshown::TooLong) })
+    }
 }
 
 /// The patch. Paths are counted from the directory, below `prefix` where there are several.
 pub fn diff(plan: &Plan<'_>, prefix: &Path) -> Vec<u8> {
-    let mut sides: BTreeMap<PathBuf, (Option<Side>, Option<Side>)> = BTreeMap::new();
+    let mut sides = Sides::new();
     for step in &plan.steps {
         match step {
             Step::Remove(path) => {
@@ -41,12 +61,17 @@ pub fn diff(plan: &Plan<'_>, prefix: &Path) -> Vec<u8> {
             Step::MakeDirectory(..) | Step::SetMode(..) => {}
         }
     }
+    self::patch(&sides, prefix, &plan.refused)
+}
+
+/// Refused is what cannot be shown, with the reason.
+pub fn patch(sides: &Sides, prefix: &Path, refused: &[(PathBuf, String)]) -> Vec<u8> {
     let mut patch = Vec::new();
     // Directories that were removed have no side at all.
     for (path, (before, after)) in sides.iter().filter(|(_, (before, after))| before.is_some() || after.is_some()) {
         one(&mut patch, &prefix.join(path), before.as_ref(), after.as_ref());
     }
-    for (path, why) in &plan.refused {
+    for (path, why) in refused {
         patch.extend(format!("# {path:?} is not shown: {why}\n").into_bytes());
     }
     patch
@@ -54,31 +79,23 @@ pub fn diff(plan: &Plan<'_>, prefix: &Path) -> Vec<u8> {
 
 fn before(snapshot: &Snapshot, path: &Path) -> Option<Side> {
     let print = snapshot.before(path)?;
-    let mode = match print.kind {
-        Kind::File => 0o100_644 | print.mode & 0o111,
-        Kind::Link => 0o120_000,
-        Kind::Directory | Kind::Other => return None,
-    };
-    Some(Side { mode: normal(mode), bytes: snapshot.tree.content(path, print.kind, FILE_BYTES_MAX).ok() })
+    if !matches!(print.kind, Kind::File | Kind::Link) {
+        return None;
+    }
+    let bytes = snapshot.tree.content(path, print.kind, FILE_BYTES_MAX).map_err(|_| Unshown::TooLong);
+    Some(Side::new(print.kind, print.mode, bytes))
 }
 
 fn after(leaf: &Leaf) -> Side {
     match leaf {
-        Leaf::Link { target } => Side { mode: 0o120_000, bytes: Some(target.as_os_str().as_bytes().to_vec()) },
-        Leaf::File { bytes, mode } => {
-            let bytes = (bytes.len() as u64 <= FILE_BYTES_MAX).then(|| bytes.clone());
-            Side { mode: normal(0o100_644 | mode & 0o111), bytes }
-        }
+        Leaf::Link { target } => Side::new(Kind::Link, 0, Ok(target.as_os_str().as_bytes().to_vec())),
+        Leaf::File { bytes, mode } => Side::of_file(bytes, *mode),
     }
 }
 
 /// Git knows two modes of files.
-fn normal(mode: u32) -> u32 {
-    match mode {
-        0o120_000 => mode,
-        _ if mode & 0o100 != 0 => 0o100_755,
-        _ => 0o100_644,
-    }
+const fn normal(mode: u32) -> u32 {
+    if mode & 0o100 != 0 { 0o100_755 } else { 0o100_644 }
 }
 
 fn one(patch: &mut Vec<u8>, path: &Path, before: Option<&Side>, after: Option<&Side>) {
@@ -91,7 +108,7 @@ fn one(patch: &mut Vec<u8>, path: &Path, before: Option<&Side>, after: Option<&S
         return;
     }
     let (a, b) = (quoted("a/", path), quoted("b/", path));
-    let is_same = before.zip(after).is_some_and(|(old, new)| old.bytes.is_some() && old.bytes == new.bytes);
+    let is_same = before.zip(after).is_some_and(|(old, new)| old.bytes.is_ok() && old.bytes == new.bytes);
     if is_same && before.map(|side| side.mode) == after.map(|side| side.mode) {
         return;
     }
@@ -110,12 +127,20 @@ fn one(patch: &mut Vec<u8>, path: &Path, before: Option<&Side>, after: Option<&S
     }
     let old_name = if before.is_some() { a } else { "/dev/null".to_string() };
     let new_name = if after.is_some() { b } else { "/dev/null".to_string() };
-    let side = |side: Option<&Side>| side.map_or(Some(Vec::new()), |side| side.bytes.clone());
+    let side = |side: Option<&Side>| side.map_or(Ok(Vec::new()), |side| side.bytes.clone());
     match (side(before), side(after)) {
-        (Some(old), Some(new)) if !is_binary(&old) && !is_binary(&new) => {
+        (Ok(old), Ok(new)) if !is_binary(&old) && !is_binary(&new) => {
             patch.extend(hunks(&old, &new, &old_name, &new_name));
         }
-        (Some(_), Some(_)) => patch.extend(format!("Binary files {old_name} and {new_name} differ\n").into_bytes()),
+        (Ok(_), Ok(_)) => patch.extend(format!("Binary files {old_name} and {new_name} differ\n").into_bytes()),
+        (Err(Unshown::Gone), Ok(new)) => {
+            patch.extend(
+                format!("# what was in {old_name} is not there any more; this is all of the new\n").into_bytes(),
+            );
+            if !is_binary(&new) {
+                patch.extend(hunks(&[], &new, &old_name, &new_name));
+            }
+        }
         _ => patch.extend(format!("# {old_name} and {new_name} are too long to be compared\n").into_bytes()),
     }
 }
@@ -149,7 +174,7 @@ mod tests {
     use super::*;
 
     fn text(bytes: &str) -> Side {
-        Side { mode: 0o100_644, bytes: Some(bytes.into()) }
+        Side { mode: 0o100_644, bytes: Ok(bytes.into()) }
     }
 
     fn shown(before: Option<Side>, after: Option<Side>) -> String {
@@ -167,9 +192,9 @@ mod tests {
 
     #[test]
     fn binary_and_too_long_files_are_said_to_be_so() {
-        let binary = Side { mode: 0o100_644, bytes: Some(vec![0, 1]) };
+        let binary = Side { mode: 0o100_644, bytes: Ok(vec![0, 1]) };
         assert!(shown(None, Some(binary)).ends_with("Binary files /dev/null and b/f differ\n"));
-        let long = Side { mode: 0o100_644, bytes: None };
+        let long = Side { mode: 0o100_644, bytes: Err(Unshown::TooLong) };
         assert!(shown(Some(text("a")), Some(long)).contains("too long"));
     }
 

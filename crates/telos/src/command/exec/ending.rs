@@ -2,16 +2,15 @@
 //! record in the log, the exit code.
 
 use super::job::CodeFacts;
-use super::plan::Plan;
 use super::result::{self, exit_code};
 use super::signals::Received;
-use super::snapshot::Snapshot;
 use super::sockets::Keeping;
 use super::stream::Taken;
 use super::{apply, diff, terminal};
 use crate::runs;
 use crate::runs::described::{self, shown};
 use crate::{host, report};
+use sandbox::changes::{Plan, Snapshot};
 use sandbox::outcome::{ChangeKind, Changed};
 use sandbox::{Order, Outcome, SandboxError, Verdict};
 use serde_json::{Map, Value, json};

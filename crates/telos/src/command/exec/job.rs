@@ -3,7 +3,7 @@
 use super::Exec;
 use super::language::{Installed, Language, Languages};
 use super::sockets::Keeping;
-use crate::digest;
+
 use anyhow::{Context, bail, ensure};
 use sandbox::process::{HOME, PATH};
 use sandbox::{FileIn, Order, Stdin, View};
@@ -49,7 +49,7 @@ impl Job {
         let (network, sockets, keeping) = exec.view.handed.network()?;
         let mut order = Order {
             directory: exec.view.directory(&grants),
-            view: View { grants, files },
+            view: View { grants, files, ..View::default() },
             network,
             sockets,
             limits,
@@ -77,7 +77,11 @@ fn put_in(order: &mut Order, code: Code, language: &Language, installed: Install
     let inside = language.code_path(code.file.as_deref());
     order.program = language.command(&installed, &inside, words);
     order.view.grants.extend(installed.grants);
-    let facts = CodeFacts { digest: digest::of(&code.bytes).text(), length_bytes: code.bytes.len(), file: code.file };
+    let facts = CodeFacts {
+        digest: sandbox::changes::digest::of(&code.bytes).text(),
+        length_bytes: code.bytes.len(),
+        file: code.file,
+    };
     order.view.files.push(FileIn { inside, bytes: code.bytes, is_executable: false });
     facts
 }

@@ -3,26 +3,23 @@
 //! - `job`: from the command line to an order; `limits`, `view` and `sockets` are its options, `language` what `--lang` knows
 //! - `stream`: output on its way out; `terminal` keeps it from steering ours
 //! - `result`: exit codes, last words, JSON
-//! - `tree`, `snapshot`, `plan`: what was in a directory, what a program made of it; `diff` shows that, `apply` does it
+//! - `diff`, `apply`: what a program made of a directory (`sandbox::changes`), shown and done
 //! - `ending`: all that happens after the program has ended
 //!
 //! Nothing here starts a thread before the run has been started: the sandbox forks.
 
 mod apply;
-mod diff;
+pub mod diff;
 mod ending;
 pub mod job;
 mod language;
 mod limits;
 mod list;
-mod plan;
 pub mod result;
 pub mod signals;
-mod snapshot;
 pub mod sockets;
 mod stream;
 pub mod terminal;
-mod tree;
 pub mod view;
 pub mod zygote;
 
@@ -30,11 +27,11 @@ pub use terminal::tamed;
 
 use self::ending::Ending;
 use self::job::Job;
-use self::snapshot::Snapshot;
 use self::stream::{Route, Tap};
 use super::print;
 use crate::warden::Remote;
 use clap::{Args, ValueHint};
+use sandbox::changes::Snapshot;
 use sandbox::process::Process;
 use sandbox::{Access, Backend, Order, Streams};
 use std::ffi::OsString;

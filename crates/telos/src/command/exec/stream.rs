@@ -2,7 +2,7 @@
 //! any more, the program is stopped.
 
 use super::terminal::Tamed;
-use crate::digest::Digest;
+use sandbox::changes::Digest;
 use sandbox::{Sink, Stop, Stream};
 use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

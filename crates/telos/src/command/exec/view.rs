@@ -58,7 +58,7 @@ pub struct Mapping {
     inside: Option<PathBuf>,
 }
 
-fn mapping() -> ValueParser {
+pub fn mapping() -> ValueParser {
     ValueParser::new(OsStringValueParser::new().try_map(|text| parse_mapping(&text)))
 }
 
@@ -83,7 +83,7 @@ fn is_plain(path: &Path) -> bool {
 }
 
 impl Mapping {
-    fn grant(&self, access: Access) -> anyhow::Result<Grant> {
+    pub fn grant(&self, access: Access) -> anyhow::Result<Grant> {
         let host = self.host.canonicalize().with_context(|| format!("cannot let it see {}", self.host.display()))?;
         let is_directory = host.is_dir();
         if access == Access::Layered && !is_directory {

@@ -58,7 +58,7 @@ impl AgentOptions {
             program: self.command.clone(),
             environment: self.handed.environment(own),
             directory: directory.unwrap_or_else(|| PathBuf::from(HOME)),
-            view: View { grants, files: self.handed.files(&limits)? },
+            view: View { grants, files: self.handed.files(&limits)?, ..View::default() },
             network,
             sockets,
             limits,

@@ -1,7 +1,7 @@
 //! What `--apply` keeps: all of a plan or nothing, never half a file, never outside, never over somebody else's work.
 
 use super::*;
-use crate::command::exec::snapshot::Snapshot;
+use sandbox::changes::Snapshot;
 use sandbox::outcome::{ChangeKind, Changed};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};

@@ -21,7 +21,7 @@ impl Digest {
         }
     }
 
-    pub fn bytes(&self) -> [u8; 32] {
+    fn bytes(&self) -> [u8; 32] {
         self.0.clone().map_or(OF_NOTHING, |begun| begun.finalize().into())
     }
 
@@ -31,6 +31,20 @@ impl Digest {
             let _ = write!(text, "{byte:02x}");
             text
         })
+    }
+}
+
+impl PartialEq for Digest {
+    fn eq(&self, other: &Digest) -> bool {
+        self.bytes() == other.bytes()
+    }
+}
+
+impl Eq for Digest {}
+
+impl std::fmt::Debug for Digest {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.text())
     }
 }
 

@@ -1,13 +1,13 @@
 //! A directory of the host that a program was let into, reached through one descriptor. Paths come from the sandbox and
 //! are hostile: the kernel resolves them below that directory, without links and without other file systems.
 
-use crate::digest;
-use anyhow::{Context, ensure};
+use super::digest::{self, Digest};
+use crate::error::SandboxError;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, Stat, openat2, readlinkat, statat};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
@@ -36,19 +36,20 @@ pub struct Fingerprint {
     pub owner: (u32, u32),
     device: u64,
     inode: u64,
-    size: u64,
+    pub size: u64,
     modified: (i64, u64),
     changed: (i64, u64),
     /// Of what it holds, where the times alone cannot tell.
-    content: Option<[u8; 32]>,
+    pub content: Option<Digest>,
 }
 
 impl Tree {
-    pub fn open(host: &Path) -> anyhow::Result<Tree> {
+    pub fn open(host: &Path) -> Result<Tree, SandboxError> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let opened = rustix::fs::open(host, flags, Mode::empty())
             .and_then(|root| rustix::fs::fstat(&root).map(|details| (root, details.st_dev)));
-        let (root, device) = opened.with_context(|| format!("cannot open {}", host.display()))?;
+        let (root, device) = opened
+            .map_err(|errno| SandboxError::Grant { path: host.into(), why: io::Error::from(errno).to_string() })?;
         Ok(Tree { root, device, host: host.to_path_buf() })
     }
 
@@ -79,23 +80,53 @@ impl Tree {
     }
 
     /// What a file holds, or where a link leads.
-    pub fn content(&self, path: &Path, kind: Kind, limit_bytes: u64) -> anyhow::Result<Vec<u8>> {
+    pub fn content(&self, path: &Path, kind: Kind, limit_bytes: u64) -> io::Result<Vec<u8>> {
         if kind == Kind::Link {
-            let (parent, name) = self.parent(path)?;
-            return Ok(readlinkat(&parent, name, Vec::new())?.into_bytes());
+            return Ok(self.target(path)?);
         }
-        let file = File::from(self.open_below(path, OFlags::RDONLY | OFlags::NONBLOCK)?);
-        ensure!(file.metadata()?.is_file(), "it is no file any more");
         let mut bytes = Vec::new();
-        file.take(limit_bytes + 1).read_to_end(&mut bytes)?;
-        ensure!(bytes.len() as u64 <= limit_bytes, "it is longer than {limit_bytes} bytes");
-        Ok(bytes)
+        self.file(path)?.take(limit_bytes + 1).read_to_end(&mut bytes)?;
+        match bytes.len() as u64 <= limit_bytes {
+            true => Ok(bytes),
+            false => Err(io::Error::other(format!("it is longer than {limit_bytes} bytes"))),
+        }
+    }
+
+    /// Of what a file holds, or of where a link leads; a file of any length takes no more memory than a piece of it.
+    pub fn digest(&self, path: &Path, kind: Kind) -> io::Result<Digest> {
+        const PIECE_BYTES: usize = 256 << 10;
+        if kind == Kind::Link {
+            return Ok(digest::of(&self.target(path)?));
+        }
+        let (mut file, mut digest, mut piece) = (self.file(path)?, Digest::default(), vec![0; PIECE_BYTES]);
+        loop {
+            match file.read(&mut piece) {
+                Ok(0) => return Ok(digest),
+                Ok(count) => digest.add(&piece[..count]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn target(&self, path: &Path) -> Result<Vec<u8>, Errno> {
+        let (parent, name) = self.parent(path)?;
+        Ok(readlinkat(&parent, name, Vec::new())?.into_bytes())
+    }
+
+    /// A pipe must not be waited for, nor a device read.
+    fn file(&self, path: &Path) -> io::Result<File> {
+        let file = File::from(self.open_below(path, OFlags::RDONLY | OFlags::NONBLOCK)?);
+        match file.metadata()?.is_file() {
+            true => Ok(file),
+            false => Err(io::Error::other("it is no file any more")),
+        }
     }
 
     /// Adds what it holds to a fingerprint; one without is never equal to one with it.
     pub fn with_content(&self, path: &Path, mut print: Fingerprint) -> Fingerprint {
         if matches!(print.kind, Kind::File | Kind::Link) {
-            print.content = self.content(path, print.kind, u64::MAX - 1).ok().map(|bytes| digest::of(&bytes).bytes());
+            print.content = self.digest(path, print.kind).ok();
         }
         print
     }

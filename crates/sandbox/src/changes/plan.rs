@@ -3,8 +3,9 @@
 
 use super::snapshot::Snapshot;
 use super::tree::{Kind, is_below, leads_below};
-use sandbox::outcome::{ChangeKind, Changed};
+use crate::outcome::{ChangeKind, Changed};
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Of the bits of a mode only these are taken from a program: nothing of its becomes setuid.
@@ -116,14 +117,11 @@ impl<'s> Plan<'s> {
 
     /// What was only touched is not changed.
     fn is_what_was(&self, path: &Path, leaf: &Leaf) -> bool {
-        let Some(before) = self.snapshot.before(path) else { return false };
-        let (kind, new) = match leaf {
-            Leaf::File { bytes, mode } if before.mode & MODE_BITS == *mode => (Kind::File, bytes.as_slice()),
-            Leaf::Link { target } => (Kind::Link, std::os::unix::ffi::OsStrExt::as_bytes(target.as_os_str())),
-            Leaf::File { .. } => return false,
-        };
-        let old = || self.snapshot.tree.content(path, kind, new.len() as u64).ok();
-        before.kind == kind && self.snapshot.is_unchanged(path) && old().is_some_and(|old| old == new)
+        let mode_before = self.snapshot.before(path).map(|before| before.mode & MODE_BITS);
+        match leaf {
+            Leaf::File { bytes, mode } => mode_before == Some(*mode) && self.snapshot.holds(path, Kind::File, bytes),
+            Leaf::Link { target } => self.snapshot.holds(path, Kind::Link, target.as_os_str().as_bytes()),
+        }
     }
 
     /// What somebody else changed since the program began, of all that the plan would touch.

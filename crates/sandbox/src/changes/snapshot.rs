@@ -1,8 +1,9 @@
 //! What was in a directory before a program began: without it, nobody could tell later what somebody else changed
 //! meanwhile. Taken before the start, so a change between that and the program's first look is found as well.
 
-use super::tree::{Fingerprint, Tree};
-use anyhow::ensure;
+use super::digest::Digest;
+use super::tree::{Fingerprint, Kind, Tree};
+use crate::error::SandboxError;
 use rustix::time::{ClockId, clock_gettime};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,7 +17,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    pub fn take(host: &Path) -> anyhow::Result<Snapshot> {
+    pub fn take(host: &Path) -> Result<Snapshot, SandboxError> {
         let tree = Tree::open(host)?;
         // The clock that the kernel stamps files with, before the first of them is looked at.
         let clock = clock_gettime(ClockId::RealtimeCoarse);
@@ -35,8 +36,10 @@ impl Snapshot {
                 }
                 entries.insert(path, print);
             }
-            let limit = ENTRIES_MAX;
-            ensure!(entries.len() <= limit, "{} holds more than {limit} files; name less of it", host.display());
+            if entries.len() > ENTRIES_MAX {
+                let why = format!("it holds more than {ENTRIES_MAX} files; name less of it");
+                return Err(SandboxError::Grant { path: host.into(), why });
+            }
         }
         Ok(Snapshot { tree, entries })
     }
@@ -57,6 +60,24 @@ impl Snapshot {
             (None, Ok(None)) => true,
             _ => false,
         }
+    }
+
+    /// Whether what was there before is such a file or link, and still is.
+    pub fn holds(&self, path: &Path, kind: Kind, content: &[u8]) -> bool {
+        let is_such = self.before(path).is_some_and(|before| before.kind == kind);
+        let old = || self.tree.content(path, kind, content.len() as u64).ok();
+        is_such && self.is_unchanged(path) && old().is_some_and(|old| old == content)
+    }
+
+    /// Of what was in a file or a link before; none of one that somebody has changed since, for nobody knows any more.
+    pub fn digest(&self, path: &Path) -> Option<Digest> {
+        let before = self.before(path).filter(|before| matches!(before.kind, Kind::File | Kind::Link))?;
+        if before.content.is_some() {
+            return before.content.clone();
+        }
+        let digest = self.tree.digest(path, before.kind).ok()?;
+        // Looked at after it was read: nobody was there in between.
+        self.is_unchanged(path).then_some(digest)
     }
 
     /// Those of a directory, or the one file, that are not what they were: changed, gone or new.

@@ -18,7 +18,7 @@ const MOST_BYTES: u64 = 4 << 30;
 /// Directories in directories.
 const MOST_DEPTH: usize = 512;
 /// Says that a directory hides the one below it.
-const OPAQUE: &CStr = c"user.overlay.opaque";
+pub const OPAQUE: &CStr = c"user.overlay.opaque";
 
 /// Reads layers, all of them together within one bound.
 pub struct Reader {
@@ -33,19 +33,32 @@ impl Reader {
     }
 
     pub fn read(&mut self, grant: usize, upper: &OwnedFd) {
-        let mut waiting = vec![PathBuf::new()];
-        while let Some(directory) = waiting.pop() {
-            for name in names(upper, &directory).unwrap_or_default() {
+        // Each with its place among the changes.
+        let mut waiting = vec![(None, PathBuf::new())];
+        while let Some((number, directory)) = waiting.pop() {
+            let names = match names(upper, &directory) {
+                Ok(names) if names.is_empty() || directory.components().count() < MOST_DEPTH => names,
+                Ok(_) => self.give_up(number, grant, "it is deeper than directories may be"),
+                Err(errno) => self.give_up(number, grant, &format!("what is in it is not known: {errno}")),
+            };
+            for name in names {
                 let path = directory.join(OsStr::from_bytes(name.as_bytes()));
                 let kind = self.look(upper, &path).unwrap_or_else(|errno| unreadable(&errno.to_string()));
-                let is_deep = path.components().count() >= MOST_DEPTH;
-                match kind {
-                    ChangeKind::Directory { .. } if !is_deep => waiting.push(path.clone()),
-                    _ => {}
+                if matches!(kind, ChangeKind::Directory { .. }) {
+                    waiting.push((Some(self.changes.len()), path.clone()));
                 }
                 self.changes.push(Changed { grant, path, kind });
             }
         }
+    }
+
+    /// Whoever is told of a directory must know that not all that is in it was told.
+    fn give_up(&mut self, number: Option<usize>, grant: usize, why: &str) -> Vec<CString> {
+        match number.and_then(|number| self.changes.get_mut(number)) {
+            Some(directory) => directory.kind = unreadable(why),
+            None => self.changes.push(Changed { grant, path: PathBuf::new(), kind: unreadable(why) }),
+        }
+        Vec::new()
     }
 
     fn look(&mut self, upper: &OwnedFd, path: &Path) -> Answer<ChangeKind> {
