@@ -38,6 +38,7 @@
 
 pub mod agent;
 mod attendant;
+mod carry;
 mod error;
 mod journal;
 mod kept;
