@@ -18,7 +18,7 @@ use merge::Policy;
 use object::change::ActorId;
 use sandbox::{Access, Grant, Order, View};
 use std::collections::BTreeMap;
-use std::os::fd::OwnedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -201,7 +201,8 @@ impl Resident {
                 return 1;
             }
         };
-        alone.attend(record, &order_of(order), |sealed| self.dream_on(sealed, order))
+        let told = |line: BorrowedFd<'_>, error: &dream::DreamError| keeper::say_failed(line, &error.to_string());
+        alone.attend(record, &order_of(order), |sealed| self.dream_on(sealed, order), told)
     }
 
     /// Becomes what a kept dream was.
