@@ -51,7 +51,7 @@ pub use dream::{get_ready, reap, sealed};
 pub use report::SAID_BY_ZYGOTES;
 pub(crate) use source::find as find_granted;
 pub(crate) use start::begin_in;
-pub use view::{HOME, HOST_NAME, PATH, USER};
+pub use view::{CODE_PLACE, HOME, HOST_NAME, PATH, USER, VARIABLES};
 pub(crate) use zygote::Guest;
 pub use zygote::ZygoteKind;
 
