@@ -3,8 +3,8 @@
 
 use super::*;
 use crate::protocol::{
-    FRAME_BYTES_MAX, Inbox, Kind, Outbox, RunCalls, RunChange, RunChangeKind, RunOrder, RunStream, RunUsage, RunVerdict,
-    Word, with_bytes,
+    FRAME_BYTES_MAX, Inbox, Kind, Outbox, RunCalls, RunChange, RunChangeKind, RunOrder, RunStream, RunUsage,
+    RunVerdict, Word, with_bytes,
 };
 use rustix::event::{PollFd, PollFlags, poll};
 use std::os::unix::net::UnixStream;

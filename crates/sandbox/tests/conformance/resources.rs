@@ -423,7 +423,11 @@ pub const ROWS: &[Row] = &[
         || leave_tree(|| sleep_for_ever()),
     )
     .by(&[PidNamespace]),
-    Row::story("endless.flood", "writes for ever, and more than is read, where output has no limit", flood_ends_in_time),
+    Row::story(
+        "endless.flood",
+        "writes for ever, and more than is read, where output has no limit",
+        flood_ends_in_time,
+    ),
     Row::own("endless.daemon_past_time", "leaves its tree and computes on after its time", || {
         leave_tree(|| compute_for_ever())?;
         sleep_for_ever()

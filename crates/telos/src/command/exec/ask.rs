@@ -102,7 +102,8 @@ mod tests {
         let variables = told("env", PATIENCE).unwrap();
         let names = variables.lines().filter_map(|line| line.split('=').next());
         // What the shell itself adds.
-        let others: Vec<&str> = names.filter(|name| !VARIABLES.contains(name) && !["PWD", "SHLVL", "_"].contains(name)).collect();
+        let others: Vec<&str> =
+            names.filter(|name| !VARIABLES.contains(name) && !["PWD", "SHLVL", "_"].contains(name)).collect();
         assert!(others.is_empty(), "{others:?}");
     }
 

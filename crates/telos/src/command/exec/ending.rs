@@ -2,17 +2,17 @@
 //! record in the log, the exit code.
 
 use super::job::CodeFacts;
+use super::outlet::{Outlet, Patience, Unwritten};
 use super::plan::Plan;
 use super::result::{self, exit_code};
-use super::outlet::{Outlet, Patience, Unwritten};
 use super::signals::Signals;
 use super::snapshot::Snapshot;
 use super::sockets::Keeping;
 use super::stream::Taken;
 use super::{apply, diff, terminal};
+use crate::report;
 use crate::runs;
 use crate::runs::described::{self, shown};
-use crate::report;
 use sandbox::outcome::{ChangeKind, Changed};
 use sandbox::{Order, Outcome, SandboxError, Verdict};
 use serde_json::{Map, Value, json};

@@ -70,9 +70,7 @@ impl Outlet {
         while !left.is_empty() {
             let written = match self.way {
                 Way::Whole => rustix::io::write(&self.descriptor, left),
-                Way::Socket => {
-                    rustix::net::send(&self.descriptor, left, SendFlags::DONTWAIT | SendFlags::NOSIGNAL)
-                }
+                Way::Socket => rustix::net::send(&self.descriptor, left, SendFlags::DONTWAIT | SendFlags::NOSIGNAL),
                 Way::InPieces => {
                     self.await_room(patience)?;
                     rustix::io::write(&self.descriptor, &left[..left.len().min(PIECE_BYTES)])

@@ -97,10 +97,8 @@ mod tests {
     #[test]
     fn a_program_of_the_same_name_that_was_handed_in_is_not_taken_for_the_systems() {
         let Some(python) = kinds().into_iter().find(|kind| kind.prefix == "PYTHON") else { return };
-        let with_path = |path: &str| Order {
-            environment: vec![("PATH".into(), path.into())],
-            ..order(&["python3", "-c", "pass"])
-        };
+        let with_path =
+            |path: &str| Order { environment: vec![("PATH".into(), path.into())], ..order(&["python3", "-c", "pass"]) };
         let system = sandbox::process::PATH;
         assert!(python.serves(&with_path(system)));
         assert!(!python.serves(&with_path("bin:/usr/bin")) && !python.serves(&with_path(":/usr/bin")));
