@@ -21,7 +21,7 @@ impl Warding for Echo {
             conversation.output(RunStream::Error, &vec![0; 64 << 20], None);
         }
         if program == "change" {
-            let kind = RunChangeKind::File { mode: 0o644 };
+            let kind = RunChangeKind::Of(system::changed::ChangeKind::File { bytes: Vec::new(), mode: 0o644 });
             let change = RunChange { grant: 0, path: Word::Text("file".into()), kind };
             (0..64).for_each(|_| conversation.change(&change, &vec![1; 3 << 20]));
             return ended(RunVerdict::Exited(0));
