@@ -137,6 +137,18 @@ mod tests {
         assert_eq!(serde_json::to_string(&Value::Bytes(vec![65, 255])).unwrap(), "{\"bytes\":\"Aÿ\"}");
     }
 
+    /// A recording of the clock was now and then played back a hair off: `serde_json` reads numbers exactly only if it is
+    /// told to, by its feature `float_roundtrip`.
+    #[test]
+    fn every_number_comes_back_exactly() {
+        let mut number = 1_789_000_000.000_000_1_f64;
+        for _ in 0..10_000 {
+            number += 0.123_456_789;
+            let json = serde_json::to_string(&Value::Number(number)).unwrap();
+            assert_eq!(serde_json::from_str::<Value>(&json).unwrap(), Value::Number(number), "{json}");
+        }
+    }
+
     #[test]
     fn what_is_no_value_is_refused() {
         for json in ["true", "[]", "{}", "{\"bytes\":\"Ā\"}", "{\"bytes\":1}", "{\"bytes\":\"a\",\"b\":1}", "{\"x\":1}"]
