@@ -210,8 +210,11 @@ fn a_holder_that_is_ending_is_waited_for() {
 #[test]
 fn an_image_that_kills_itself_on_waking_up_can_be_opened_asleep() {
     let mut up = Up::start(&[]);
-    up.send("Telos awake := method(System system(\"kill -9 $PPID\"))").ok();
-    up.send("Late := Object clone do(work := method(wait(0.01); System system(\"kill -9 $PPID\")))").ok();
+    up.send("Telos awake := method(System system(\"kill -9 \" .. System thisProcessPid))").ok();
+    up.send(
+        "Late := Object clone do(work := method(wait(0.01); System system(\"kill -9 \" .. System thisProcessPid)))",
+    )
+    .ok();
     assert_eq!(up.stop().0, Some(0));
     let killed = telos_in(Path::new("/"), &["up", up.directory.to_str().unwrap()], "");
     assert!(killed.code == Some(1) && killed.errors.contains("telos up --asleep"), "{killed:?}");

@@ -40,7 +40,7 @@ impl Reader {
         while let Some((number, directory)) = waiting.pop() {
             let names = match names(upper, &directory) {
                 Ok(names) if names.is_empty() || directory.components().count() < MOST_DEPTH => names,
-                Ok(_) => self.give_up(number, grant, "it is deeper than directories may be"),
+                Ok(_) => self.give_up(number, grant, &format!("it lies in {MOST_DEPTH} directories or more")),
                 Err(errno) => self.give_up(number, grant, &format!("what is in it is not known: {errno}")),
             };
             for name in names {
