@@ -1,19 +1,25 @@
 //! The broker of `telos up`: what the keeper passes on, in words that crate `broker` understands.
 
+use crate::report;
 use anyhow::Context;
 use broker::{Answer, Broker, Caller, House, Policies, Stop};
 use keeper::Brokering;
 use std::fs::File;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-pub struct Brokered(Broker);
+pub struct Brokered {
+    broker: Broker,
+    /// That the recording ends early was told.
+    is_told: AtomicBool,
+}
 
 impl Brokered {
     pub fn new(house: Option<&Path>, record: Option<&Path>) -> anyhow::Result<Brokered> {
         let house = house.map_or_else(|| Ok(House::default()), House::read)?;
         let record = record.map(open_recording).transpose()?;
-        Ok(Brokered(Broker::new(house, record)))
+        Ok(Brokered { broker: Broker::new(house, record), is_told: AtomicBool::new(false) })
     }
 }
 
@@ -42,9 +48,14 @@ impl Brokering for Brokered {
 
     fn answer(&self, caller: &Caller, call: &[u8], stop: &Stop) -> Vec<u8> {
         let answer = match serde_json::from_slice(call) {
-            Ok(call) => self.0.answer(caller, &call, stop),
+            Ok(call) => self.broker.answer(caller, &call, stop),
             Err(error) => Answer::failed(format!("the call cannot be read: {error}")),
         };
+        if let Some(problem) = self.broker.recording_problem()
+            && !self.is_told.swap(true, Ordering::Relaxed)
+        {
+            report::say(&format!("warning: {problem}"));
+        }
         written(&answer)
     }
 

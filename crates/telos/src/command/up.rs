@@ -179,6 +179,8 @@ pub struct Broker {
 
 impl Broker {
     pub fn run(self) -> anyhow::Result<ExitCode> {
+        // Commands of the image run as the same user, and must not read what this process has.
+        let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
         keeper::broker(crate::brokered::Brokered::new(self.house.as_deref(), self.record.as_deref())?)?;
         Ok(ExitCode::SUCCESS)
     }
