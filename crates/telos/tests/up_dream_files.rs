@@ -149,7 +149,7 @@ fn what_a_dream_writes_is_shown_and_the_host_keeps_its_own() {
         "deleted file mode 100644\n--- a/gone\n+++ /dev/null\n",
         "new file mode 100644\n--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+n\n",
         "Binary files /dev/null and b/binary differ\n",
-        "# directory \"made\" created with mode 755\n",
+        "# directory \"made\": created, mode 755\n",
     ] {
         assert!(patch.contains(part), "{part}\nis not in\n{patch}");
     }
@@ -293,4 +293,22 @@ fn thousands_of_files_are_kept_and_told() {
     assert!(files.iter().any(|file| file["path"] == "f2999" && file["digest"] == digest("2999")));
     assert_eq!(desk.dream("resume", &[&dream]).ok().trim(), dream);
     assert_eq!(desk.eval(&dream, "File with(place(\"f2999\")) contents"), "2999");
+}
+
+/// Whoever applies it must be able to look whether somebody changed what was in there.
+#[test]
+fn of_a_directory_that_went_or_was_replaced_all_that_was_in_it_is_told() {
+    let desk = Desk::new();
+    let dream = desk.run(
+        "File with(place(\"tree/deep/leaf\")) remove; File with(place(\"tree/deep\")) remove; \
+         Directory with(place(\"tree/deep\")) create; put(\"tree/deep/new\", \"n\")",
+    );
+    assert_eq!(desk.words(&dream), ["changed tree/deep", "removed tree/deep/leaf", "created tree/deep/new"]);
+    assert_eq!(desk.files(&dream)[1]["original"]["digest"], digest("leaf\n"));
+    assert_eq!(desk.dream("resume", &[&dream]).ok().trim(), dream);
+    let names = "Directory with(place(\"tree/deep\")) items map(name) sort join(\" \")";
+    assert_eq!(desk.eval(&dream, names), ". .. new");
+    desk.eval(&dream, "File with(place(\"tree/deep/new\")) remove; File with(place(\"tree/deep\")) remove; nil");
+    desk.end(&dream);
+    assert_eq!(desk.words(&dream), ["removed tree/deep", "removed tree/deep/leaf"]);
 }

@@ -26,12 +26,11 @@ pub fn patch(written: &Written) -> Vec<u8> {
     let mut patch = Vec::new();
     for directory in &directories {
         let tree = Tree::open(directory).ok();
-        let (mut sides, mut refused, mut modes) = (Sides::new(), Vec::new(), Vec::new());
-        for change in written.values().filter(|change| change.directory == **directory) {
-            match &change.written {
-                ChangeKind::Unreadable { why } => refused.push((change.path.clone(), why.clone())),
-                ChangeKind::Directory { mode, .. } => modes.push((change, *mode)),
-                _ => {}
+        let (mut sides, mut refused) = (Sides::new(), Vec::new());
+        let changes = || written.values().filter(|change| change.directory == **directory);
+        for change in changes() {
+            if let ChangeKind::Unreadable { why } = &change.written {
+                refused.push((change.path.clone(), why.clone()));
             }
             sides.insert(change.path.clone(), (before(tree.as_ref(), change), after(change)));
         }
@@ -40,13 +39,20 @@ pub fn patch(written: &Written) -> Vec<u8> {
             _ => directory.strip_prefix("/").map(Into::into).unwrap_or_default(),
         };
         patch.extend(diff::patch(&sides, &prefix, &refused));
-        for (change, mode) in modes {
-            // Git knows no directories.
-            let path = prefix.join(&change.path);
-            patch.extend(format!("# directory {path:?} {} with mode {mode:o}\n", change.word()).into_bytes());
-        }
+        patch.extend(changes().filter_map(|change| about_directory(&prefix, change)).flat_map(String::into_bytes));
     }
     patch
+}
+
+/// Git knows no directories.
+fn about_directory(prefix: &Path, change: &FileChange) -> Option<String> {
+    let was_directory = change.original.as_ref().is_some_and(|original| original.kind == FileKind::Directory);
+    let mode = match change.written {
+        ChangeKind::Directory { mode, .. } => format!(", mode {mode:o}"),
+        ChangeKind::Removed if was_directory => String::new(),
+        _ => return None,
+    };
+    Some(format!("# directory {:?}: {}{mode}\n", prefix.join(&change.path), change.word()))
 }
 
 /// What the dream saw, if it is still there.
