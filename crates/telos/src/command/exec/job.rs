@@ -5,7 +5,7 @@ use super::language::{Installed, Language, Languages};
 use super::sockets::Keeping;
 use crate::digest;
 use anyhow::{Context, bail, ensure};
-use sandbox::process::VARIABLES;
+use sandbox::process::{PATH, VARIABLES};
 use sandbox::{FileIn, Order, Stdin, View};
 use std::ffi::OsString;
 use std::io::Read;
