@@ -191,7 +191,7 @@ fn without_exchange_files_are_replaced_and_taken_back_as_well() {
     let before = names(&directory);
     let snapshot = Snapshot::take(directory.path()).unwrap();
     let mut changes = vec![file("one", "11"), file("link", "x"), file("zoo/missing/x", "x")];
-    let plan = |changes: &[Changed]| [Plan::new(&snapshot, changes.to_vec().into_iter())];
+    let plan = |changes: &[Changed]| [Plan::new(&snapshot, changes.iter().cloned())];
     let message = format!("{:#}", apply_with(&plan(&changes), Exchange::Never).unwrap_err());
     assert!(message.starts_with("nothing was applied"), "{message}");
     assert_eq!(names(&directory), before);
