@@ -140,7 +140,7 @@ fn urls_and_headers_that_could_be_read_in_two_ways_are_refused() {
         format!("http://127.0.0.1:{port}\\@example.org/"),
         format!("http://127.0.0.1:{port}/ HTTP/1.1\r\nX: y"),
         format!("ftp://127.0.0.1:{port}/"),
-        format!("file:///etc/passwd"),
+        "file:///etc/passwd".into(),
         "/path".into(),
         "http://".into(),
         "http://127.0.0.1:/".into(),

@@ -1,28 +1,21 @@
 //! The process that attends to a dream: a copy of the image process that has given up what it inherited. It makes the dreamer,
-//! carries bytes between that and the keeper, writes its journal down, and sees it to its end.
-//!
-//! **Order.** The dreamer tells its journal what it committed before it answers. So whatever is answered was written down, as
-//! long as the journal is emptied before an answer is carried on.
+//! carries bytes between that and the keeper (`carry`), writes its journal down, and sees it to its end. It has one thread: each
+//! would cost a dream more than what it does.
 
+use crate::carry::Carrier;
 use crate::error::DreamError;
-use crate::journal::{Decoder, Journaling, Writer};
+use crate::journal::{Bounds, Decoder, ForkPoint, Journaling, Writer};
 use crate::kept::{Dreams, End, Header, KeptDream, Recording, Status, Usage};
 use crate::layers::{Layers, Written};
-use object::change::Time;
-use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use sandbox::outcome::{Limit, Outcome, Verdict};
-use sandbox::{Access, Grant, Order, Running, SandboxError, Sink, Stdin, Stop, Streams};
-use std::fs::File;
-use std::io::{Read, Write};
+use sandbox::process::Dreamer;
+use sandbox::{Access, Grant, Order, SandboxError, Sink, Stdin, Streams};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
-
-/// How much is carried at once.
-const PIECE_BYTES: usize = 16 << 10;
 
 /// A copy of the image process, in which nothing has happened yet.
 pub struct Forked {
@@ -42,6 +35,17 @@ pub enum Record {
     New(Box<Header>),
     /// It goes on with one that was kept.
     Again(Recording, Box<KeptDream>),
+}
+
+impl Record {
+    /// What its journal begins with.
+    fn beginning(&self) -> (ForkPoint, Bounds) {
+        let header = match self {
+            Record::New(header) => header,
+            Record::Again(_, dream) => &dream.header,
+        };
+        (header.fork(), header.bounds)
+    }
 }
 
 /// What a dreamer has, behind all walls.
@@ -72,22 +76,39 @@ impl Alone {
         Dreams::open(&self.0.directory, self.0.store)
     }
 
-    /// All of the attendant's life, to its exit code. `dream` is all of the dreamer's.
-    pub fn attend(self, record: Record, order: &Order, dream: impl FnOnce(Sealed) -> i32) -> i32 {
+    /// All of the attendant's life, to its exit code. `dream` is all of the dreamer's. What cannot be read in the dream's file, for
+    /// there is none, is `told` over the line.
+    pub fn attend(
+        self,
+        record: Record,
+        order: &Order,
+        dream: impl FnOnce(Sealed) -> i32,
+        told: impl FnOnce(BorrowedFd<'_>, &DreamError),
+    ) -> i32 {
         let said = Said::default();
-        let sealed = self.layered(&record, order).and_then(|(layers, order)| {
-            let (conversation, journal, running) = self.seal(&record, &order, &said, dream)?;
-            Ok((conversation, journal, running, layers))
+        let (fork, bounds) = record.beginning();
+        let layered = self.layered(&record, order);
+        let (mut record, mut recorded) = (Some(record), None);
+        let sealed = layered.and_then(|(layers, order)| {
+            let sealed = self.seal(Writer::new(fork, bounds), &order, &said, dream, || {
+                recorded = record.take().map(|record| self.recorded(record));
+            });
+            Ok((sealed?, layers))
         });
-        // The dreamer is on its way meanwhile.
-        let (recording, decoder) = match self.recorded(record) {
-            Ok(recorded) => recorded,
-            Err(_) => return 1,
+        let recorded = recorded.or_else(|| record.map(|record| self.recorded(record)));
+        let (recording, decoder) = match recorded {
+            Some(Ok(recorded)) => recorded,
+            Some(Err(error)) => {
+                told(self.line(), &error);
+                return 1;
+            }
+            None => return 1,
         };
         match sealed {
-            Ok((conversation, journal, running, layers)) => {
+            Ok(((conversation, journal, dreamer), layers)) => {
                 let line = UnixStream::from(self.0.line);
-                Dreaming { line, conversation, journal, running, recording, decoder, said, layers }.see_to_its_end()
+                let Ok(carrier) = Carrier::new(line, conversation, journal, (recording, decoder)) else { return 1 };
+                Dreaming { carrier, dreamer, said, layers }.see_to_its_end()
             }
             // There is no dreamer: whoever asks for it is told why, by the one file there is to read.
             Err(error) => {
@@ -126,22 +147,19 @@ impl Alone {
         Ok((Layers::new(&mut order, left)?, order))
     }
 
+    /// Makes the dreamer, and does something `meanwhile`, unless there is none.
     fn seal(
         &self,
-        record: &Record,
+        writer: Writer,
         order: &Order,
         said: &Said,
         dream: impl FnOnce(Sealed) -> i32,
-    ) -> Result<(UnixStream, File, Box<dyn Running>), DreamError> {
+        meanwhile: impl FnOnce(),
+    ) -> Result<(UnixStream, OwnedFd, Box<Dreamer>), DreamError> {
         let no_pipe =
             |error: std::io::Error| DreamError::Seal(SandboxError::System { action: "make a pipe", source: error });
-        let header = match record {
-            Record::New(header) => header,
-            Record::Again(_, dream) => &dream.header,
-        };
         let (conversation, inside) = UnixStream::pair().map_err(no_pipe)?;
         let (journal, journal_inside) = std::io::pipe().map_err(no_pipe)?;
-        let writer = Writer::new(header.fork(), header.bounds);
         let handed_on = [inside.as_fd(), journal_inside.as_fd()];
         let body = || {
             // Copies: the originals are dropped by a process that goes on elsewhere.
@@ -153,8 +171,8 @@ impl Alone {
             }
         };
         let streams = Streams { stdin: Stdin::Empty, output: said.sink() };
-        let running = sandbox::process::sealed(order, streams, &handed_on, body).map_err(DreamError::Seal)?;
-        Ok((conversation, OwnedFd::from(journal).into(), running))
+        let dreamer = sandbox::process::sealed_meanwhile(order, streams, &handed_on, body, meanwhile);
+        Ok((conversation, journal.into(), dreamer.map_err(DreamError::Seal)?))
     }
 }
 
@@ -163,12 +181,8 @@ const NO_DESCRIPTORS: i32 = 71;
 
 /// A dreamer that is behind its walls, and all that leads to it.
 struct Dreaming {
-    line: UnixStream,
-    conversation: UnixStream,
-    journal: File,
-    running: Box<dyn Running>,
-    recording: Recording,
-    decoder: Decoder,
+    carrier: Carrier,
+    dreamer: Box<Dreamer>,
     said: Said,
     layers: Layers,
 }
@@ -196,19 +210,9 @@ impl Said {
 
 impl Dreaming {
     fn see_to_its_end(self) -> i32 {
-        let Dreaming { line, conversation, journal, running, recording, decoder, said, layers } = self;
-        let (Ok(down_line), Ok(down_conversation)) = (line.try_clone(), conversation.try_clone()) else { return 1 };
-        let (down_stop, up_stop) = (running.stop(), running.stop());
-        // Not joined: it waits for the keeper, which may have nothing to say for ever.
-        let down = spawn("down", move || carry_down(down_line, down_conversation, &down_stop));
-        let mut up = Up { line, conversation, journal, recording, decoder, failure: None };
-        let up = spawn("up", move || {
-            up.carry(&up_stop);
-            up
-        });
-        let (Ok(_), Ok(up)) = (down, up) else { return 1 };
-        let mut outcome = running.wait();
-        let Ok(Up { mut recording, failure, line, .. }) = up.join() else { return 1 };
+        let Dreaming { mut carrier, dreamer, said, layers } = self;
+        let mut outcome = dreamer.wait_with(&mut carrier);
+        let (line, mut recording, failure) = carrier.finish();
         let changes = outcome.as_mut().map(|outcome| std::mem::take(&mut outcome.changes)).unwrap_or_default();
         let written = layers.write_down(changes, &mut recording);
         let end = with_files(ending(outcome, failure), written);
@@ -219,114 +223,8 @@ impl Dreaming {
     }
 }
 
-fn spawn<T: Send + 'static>(
-    name: &str,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> std::io::Result<std::thread::JoinHandle<T>> {
-    // They hold a piece and call a decoder.
-    const STACK_BYTES: usize = 512 << 10;
-    std::thread::Builder::new().name(name.into()).stack_size(STACK_BYTES).spawn(work)
-}
-
-/// From the keeper to the dreamer, until the keeper has gone: then the dream is over.
-fn carry_down(mut line: UnixStream, mut conversation: UnixStream, stop: &Stop) {
-    let mut piece = vec![0; PIECE_BYTES];
-    loop {
-        match line.read(&mut piece) {
-            Ok(count @ 1..) if conversation.write_all(&piece[..count]).is_ok() => {}
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            // One that does not listen any more has ended, or is about to.
-            Ok(1..) => return,
-            Ok(0) | Err(_) => return stop.stop(),
-        }
-    }
-}
-
-/// From the dreamer outwards.
-struct Up {
-    line: UnixStream,
-    conversation: UnixStream,
-    journal: File,
-    recording: Recording,
-    decoder: Decoder,
-    /// Why nothing more is taken from it.
-    failure: Option<DreamError>,
-}
-
-impl Up {
-    /// Until both ends of the dreamer are closed, which they are when it is gone.
-    fn carry(&mut self, stop: &Stop) {
-        let mut piece = vec![0; PIECE_BYTES];
-        let (mut hears, mut records) = (true, true);
-        while hears || records {
-            let Some((is_said, is_told)) = self.wait(hears, records) else { return stop.stop() };
-            let said = match is_said {
-                true => self.conversation.read(&mut piece).unwrap_or(0),
-                false => 0,
-            };
-            hears &= !is_said || said > 0;
-            // What was told before it was said is in the journal's pipe by now.
-            if is_told || said > 0 {
-                records &= self.record();
-            }
-            if self.failure.is_some() {
-                // What it did is not known any more, and nothing that it says counts.
-                return stop.stop();
-            }
-            if said > 0 && self.line.write_all(&piece[..said]).is_err() {
-                return stop.stop();
-            }
-        }
-    }
-
-    /// Which of the two have something, or have ended. Who has ended is not asked again: it would say so for ever.
-    fn wait(&self, hears: bool, records: bool) -> Option<(bool, bool)> {
-        let conversation = hears.then(|| PollFd::new(&self.conversation, PollFlags::IN));
-        let journal = records.then(|| PollFd::new(&self.journal, PollFlags::IN));
-        let mut waited: Vec<PollFd<'_>> = conversation.into_iter().chain(journal).collect();
-        loop {
-            match poll(&mut waited, None) {
-                Err(Errno::INTR) => {}
-                Err(_) => return None,
-                Ok(_) => break,
-            }
-        }
-        let mut has_some = waited.iter().map(|waited| !waited.revents().is_empty());
-        let mut next = |is_wanted: bool| is_wanted && has_some.next().unwrap_or(false);
-        Some((next(hears), next(records)))
-    }
-
-    /// Writes down all that the journal's pipe holds. False when nothing more will come.
-    fn record(&mut self) -> bool {
-        let mut piece = vec![0; PIECE_BYTES];
-        loop {
-            let mut waited = [PollFd::new(&self.journal, PollFlags::IN)];
-            let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
-            if !matches!(poll(&mut waited, Some(&now)), Ok(1..)) {
-                return true;
-            }
-            let Ok(count @ 1..) = self.journal.read(&mut piece) else { return false };
-            let (recording, mut failure) = (&mut self.recording, None);
-            let fed = self.decoder.feed(&piece[..count], now_time(), &mut |received| {
-                if failure.is_none() {
-                    failure = recording.append(&received).err();
-                }
-            });
-            self.failure = failure.or(fed.err().map(DreamError::from));
-            if self.failure.is_some() {
-                return false;
-            }
-        }
-    }
-}
-
 fn now_ms() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
-}
-
-fn now_time() -> Time {
-    // To its end: commits of one millisecond are told apart by more than that.
-    Time::from_ms(now_ms() + 1)
 }
 
 /// The end of a dream that used nothing.

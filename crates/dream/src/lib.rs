@@ -39,6 +39,7 @@
 
 pub mod agent;
 mod attendant;
+mod carry;
 mod error;
 mod journal;
 mod kept;

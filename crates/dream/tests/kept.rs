@@ -237,7 +237,14 @@ fn foreign_files_are_refused_with_a_reason_and_left_alone() {
     }
     let listed = place.dreams.list().expect("it is listed");
     assert_eq!((listed.dreams.len(), listed.problems.len()), (1, 7));
-    assert_eq!(place.dreams.expire(&Retention { age_ms: 0, count: 0 }, u64::MAX).expect("it expires").len(), 1);
+    assert_eq!(
+        place
+            .dreams
+            .expire(&Retention { age_ms: 0, count: 0, ..Retention::default() }, u64::MAX)
+            .expect("it expires")
+            .len(),
+        1
+    );
     for name in ["notes.txt", "d8", "d9", "d10", "d11", "d12", "d13"] {
         assert!(fs::symlink_metadata(place.file(name)).is_ok(), "{name} is left alone");
     }
@@ -328,9 +335,12 @@ fn retention_removes_the_old_and_the_many_but_nothing_that_is_kept() {
     let running = place.dreams.begin(&header(13)).expect("it begins");
     let name = |number: u64| DreamId(object::change::ActorId(number));
     place.dreams.set_kept(name(7), true).expect("it is kept");
-    let older = Retention { age_ms: 450, count: 100 };
+    let older = Retention { age_ms: 450, count: 100, ..Retention::default() };
     assert_eq!(place.dreams.expire(&older, 1300).expect("it expires"), [name(8)]);
-    let many = Retention { age_ms: u64::MAX, count: 2 };
+    let large = Retention { age_ms: u64::MAX, count: 100, bytes: 1 };
+    let sizes = large.expired(&place.dreams.list().expect("they are listed").dreams, u64::MAX);
+    assert!(!sizes.is_empty(), "the newest stays, however large it is, and no other");
+    let many = Retention { age_ms: u64::MAX, count: 2, ..Retention::default() };
     let mut removed = place.dreams.expire(&many, 1300).expect("it expires");
     removed.sort_unstable();
     assert_eq!(removed, [name(9), name(10)]);
@@ -348,7 +358,13 @@ fn a_dream_that_asks_to_be_kept_is() {
     let mut recording = place.dreams.begin(&header(7)).expect("it begins");
     recording.keep();
     recording.end(&end(1)).expect("it ends");
-    assert!(place.dreams.expire(&Retention { age_ms: 0, count: 0 }, u64::MAX).expect("it is looked at").is_empty());
+    assert!(
+        place
+            .dreams
+            .expire(&Retention { age_ms: 0, count: 0, ..Retention::default() }, u64::MAX)
+            .expect("it is looked at")
+            .is_empty()
+    );
 }
 
 #[test]

@@ -3,7 +3,9 @@
 
 use sandbox::outcome::{ChangeKind, Limit};
 use sandbox::process::{get_ready, sealed};
-use sandbox::{Access, Grant, Limits, Network, Order, Outcome, SandboxError, Stdin, Stream, Streams, Verdict, View};
+use sandbox::{
+    Access, Grant, Limits, Network, Order, Outcome, Running, SandboxError, Stdin, Stream, Streams, Verdict, View,
+};
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::net::UnixStream;

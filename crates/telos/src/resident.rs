@@ -6,8 +6,9 @@ mod farewell;
 mod glance;
 mod names;
 mod nested;
+mod pages;
 
-pub use dreams::page_of;
+pub use pages::page_of;
 
 use crate::alarm::Alarm;
 use crate::answer::{failure_of, render};
@@ -23,7 +24,7 @@ use crate::session::{self, Session};
 use crate::turns;
 use glance::{Glance, waking_facts};
 use image::{Cause, Image, ImageError};
-use keeper::protocol::{Answer, Command, Durability, Failure, FailureKind, Form, Outcome, Request, Shown};
+use keeper::protocol::{Answer, Command, Durability, Failure, FailureKind, Form, Nest, Outcome, Request, Shown};
 use keeper::{Begun, Birth, Living, Wait, Watch};
 use language::{Limits, Value, Vm};
 use serde_json::json;
@@ -296,6 +297,11 @@ fn turn_cause(cause: String) -> Cause {
     Cause { author: "scheduler".into(), cause: chronicle::shortened(&cause), ..Cause::default() }
 }
 
+/// What looks at nothing in memory, and may help where there is no room for commits any more.
+fn is_about_files(command: &Command) -> bool {
+    matches!(command, Command::Info | Command::Check | Command::Backup(_) | Command::Dreams | Command::DiscardDream(_))
+}
+
 /// Whether the commit is to blame: another one may well be taken.
 fn is_its_own(error: &StoreError) -> bool {
     matches!(
@@ -349,7 +355,7 @@ impl Living for Resident {
         let store = self.image.store().clone();
         // Memory holds what may never be durable: nobody is to see it.
         if let Err(error) = store.check_open()
-            && !matches!(request.command, Command::Info | Command::Check | Command::Backup(_))
+            && !is_about_files(&request.command)
         {
             let answer = Answer::failed(FailureKind::Refused, error.to_string());
             return Begun::Done { answer, wait: None };
@@ -368,7 +374,9 @@ impl Living for Resident {
             Command::Info => told(Ok(chronicle::info(&store))),
             Command::Dream(order) => return self.dream(order, request),
             Command::Dreams => told(self.list_dreams()),
-            Command::ShowDream(name) => told(self.show_dream(name)),
+            Command::ShowDream(name) => return self.show_dream(name),
+            Command::DreamChanges { dream, from } => return self.show_changes(dream, *from),
+            Command::Nested { within, nest: Nest::Page(name) } => return self.nested_page(within, name),
             Command::Nested { within, nest } => told(self.nested(within, nest)),
             Command::DiscardDream(name) => told(self.discard_dream(name)),
             Command::Wake => told(Err("the live image is awake; name a dream".into())),

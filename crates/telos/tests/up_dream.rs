@@ -414,3 +414,52 @@ fn a_world_dream_keeps_its_time_and_refuses_what_it_has_not() {
     });
     assert!(low.get("answer").is_none() && high["answer"]["value"] == 2, "{low} {high}");
 }
+
+/// It was cut in the middle of its JSON, and what stood beside the long values could not be seen.
+#[test]
+fn a_dream_with_long_values_is_shown_whole_and_nothing_hides_behind_them() {
+    let up = Up::start(&[]);
+    up.send(ACCOUNT);
+    let source = "2 repeat(i, Lobby setSlot(\"long\" .. i, Sequence clone alignLeft(3000000, \"x\"))); \
+                  Account tax = method(0); 60000 repeat(i, Account setSlot(\"s\" .. i, i)); nil";
+    let ran = telos_dream(&up, "run", &["--keep", "-e", source]);
+    assert_eq!(ran.code, Some(0), "{}", ran.errors);
+    assert!(ran.output.contains("+ tax := method(0)"), "the change that matters");
+    let list: Value = serde_json::from_str(&telos_dream(&up, "list", &["--json"]).output).unwrap();
+    let told = page(&up, list[0]["dream"].as_str().unwrap());
+    let changes = told["changes"].as_array().unwrap();
+    assert!(changes.len() > 60_000 && told["more_from"].is_null(), "{}", changes.len());
+    assert!(changes.iter().any(|change| change["slot_name"] == "tax"));
+    assert!(changes.iter().any(|change| change["slot_name"] == "s59999"));
+}
+
+/// It seemed to go on for ever.
+#[test]
+fn a_dream_whose_attendant_was_killed_has_an_end() {
+    let up = Up::start(&[]);
+    let mut client = up.client();
+    let dream = begun(&mut client, DreamOrder::default()).dream;
+    assert_eq!(asked(&mut client, &within(&dream, "Lobby x := 1")), Ok("1".into()));
+    let children = std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", up.image_pid)).unwrap();
+    let attendant: u32 = children.split_whitespace().next().unwrap().parse().unwrap();
+    signal(attendant, "KILL");
+    wait_for("its end is known", || page(&up, &dream)["status"] == "killed");
+    assert!(page(&up, &dream)["reason"].as_str().unwrap().contains("attended"));
+}
+
+#[test]
+fn a_dream_that_cannot_go_on_says_why_when_it_is_resumed() {
+    let up = Up::start(&[]);
+    let mut client = up.client();
+    let dream = begun(&mut client, DreamOrder { is_kept: true, ..DreamOrder::default() }).dream;
+    assert_eq!(asked(&mut client, &within(&dream, "Lobby x := \"some text of a length\"; 1")), Ok("1".into()));
+    client.send(&Request { dream: Some(dream.clone()), ..Request::new(Command::Wake) }).unwrap();
+    wait_for("it has ended", || page(&up, &dream)["status"] == "ended");
+    let file = up.directory.join("dreams").join(&dream);
+    let mut bytes = std::fs::read(&file).unwrap();
+    let at = bytes.windows(9).position(|window| window == b"some text").unwrap();
+    bytes[at] ^= 1;
+    std::fs::write(&file, bytes).unwrap();
+    let resumed = telos_dream(&up, "resume", &[&dream]);
+    assert!(resumed.code == Some(1) && resumed.errors.contains("damaged"), "{}{}", resumed.output, resumed.errors);
+}

@@ -11,6 +11,7 @@ use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use ureq::tls::{Certificate, PemItem, parse_pem};
 
 const BYTES_MAX: usize = 1 << 20;
 /// Shorter ones would be found everywhere in what is answered.
@@ -35,6 +36,7 @@ struct HouseFile {
 struct Http {
     hosts: Vec<String>,
     private: Vec<String>,
+    authorities: Option<PathBuf>,
 }
 
 #[derive(Default, Deserialize)]
@@ -59,6 +61,7 @@ pub fn read(path: &Path) -> Result<House, BrokerError> {
     let hosts = reading.hosts("[http] hosts", &file.http.hosts)?;
     let private = reading.private(&file.http.private, &file.http.hosts, &hosts)?;
     Ok(House {
+        authorities: file.http.authorities.as_deref().map(|path| reading.authorities(path)).transpose()?,
         secrets: reading.secrets(file.secrets)?,
         readable: reading.directories("read", file.files.read)?,
         writable: reading.directories("write", file.files.write)?,
@@ -104,6 +107,22 @@ impl Reading<'_> {
             }
         }
         Ok(private)
+    }
+
+    /// Certificates in a file, whose path is from the directory of this one.
+    fn authorities(&self, file: &Path) -> Result<Vec<Certificate<'static>>, BrokerError> {
+        let path = self.path.parent().unwrap_or(Path::new("")).join(file);
+        let (text, _) = read_text(&path)?;
+        let certificates: Vec<_> = parse_pem(text.as_bytes())
+            .filter_map(|item| match item {
+                Ok(PemItem::Certificate(certificate)) => Some(certificate),
+                _ => None,
+            })
+            .collect();
+        match certificates.is_empty() {
+            true => Err(self.wrong(format!("[http] authorities: there is no certificate in {}", path.display()))),
+            false => Ok(certificates),
+        }
     }
 
     fn directories(&self, place: &str, paths: Vec<PathBuf>) -> Result<Vec<PathBuf>, BrokerError> {

@@ -10,6 +10,7 @@ use crate::error::BrokerError;
 use sandbox::network::{Destination, DestinationError};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use ureq::tls::Certificate;
 
 pub use file::toml_error;
 pub use secret::{PLACEHOLDER_START, Secrets, percent_encoded};
@@ -20,6 +21,8 @@ pub struct House {
     pub(crate) hosts: Vec<Destination>,
     /// Of those, the ones that may be at an address that is no public host's.
     pub(crate) private: Vec<Destination>,
+    /// Whom https trusts, if not those that everybody does.
+    pub(crate) authorities: Option<Vec<Certificate<'static>>>,
     pub(crate) secrets: Secrets,
     /// Directories that dreams may read and write below.
     pub(crate) readable: Vec<PathBuf>,

@@ -15,6 +15,7 @@ use std::time::Duration;
 use ureq::Agent;
 use ureq::config::Config;
 use ureq::http::{Method, Response, Uri};
+use ureq::tls::TlsConfig;
 use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
 
@@ -29,11 +30,17 @@ enum Event {
 }
 
 /// On a thread of its own: neither resolving nor connecting can be interrupted, so whoever waits leaves them behind.
-pub fn exchange(outside: &Arc<Outside>, wanted: Wanted, place: Place, stop: &Stop) -> Result<Vec<Value>, Refusal> {
+pub fn exchange(
+    outside: &Arc<Outside>,
+    trusted: &TlsConfig,
+    wanted: Wanted,
+    place: Place,
+    stop: &Stop,
+) -> Result<Vec<Value>, Refusal> {
     let (sender, events) = mpsc::channel();
     let outside = Arc::clone(outside);
     let pinned = Pinned::default();
-    let agent = agent(pinned.clone());
+    let agent = agent(trusted.clone(), pinned.clone());
     let (theirs, ours, stopping) = (agent.clone(), sender.clone(), agent.clone());
     let _watch = stop.watch(move || stopped(stopping, &ours));
     let work = move || {
@@ -81,12 +88,13 @@ fn resolved(outside: &Outside, wanted: &Wanted) -> Result<Vec<SocketAddr>, Refus
 }
 
 /// Knows nothing of proxies, follows nothing, keeps nothing.
-fn agent(pinned: Pinned) -> Agent {
+fn agent(trusted: TlsConfig, pinned: Pinned) -> Agent {
     let config = Config::builder()
         .http_status_as_error(false)
         .max_redirects(0)
         .max_redirects_will_error(false)
         .proxy(None)
+        .tls_config(trusted)
         .timeout_global(Some(TIME))
         .timeout_connect(Some(CONNECTING))
         .max_response_header_size(HEADER_BYTES_MAX)

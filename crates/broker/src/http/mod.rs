@@ -17,6 +17,7 @@ use sandbox::network::Destination;
 use sandbox::network::outside::Outside;
 use std::sync::Arc;
 use std::time::Duration;
+use ureq::tls::{RootCerts, TlsConfig};
 use wanted::Wanted;
 
 /// From the first byte of the request to the last of the answer.
@@ -29,13 +30,16 @@ const HEADER_BYTES_MAX: usize = 64 << 10;
 
 pub struct Http {
     outside: Arc<Outside>,
+    trusted: TlsConfig,
     places: Places,
 }
 
 impl Http {
     pub fn new(house: &House) -> Http {
         let outside = Outside::new(house.hosts.clone(), CONNECTING).with_private(house.private.clone());
-        Http { outside: Arc::new(outside), places: Places::new(REQUESTS_MAX, "requests") }
+        let authorities = house.authorities.as_ref().map(|own| RootCerts::new_with_certs(own));
+        let trusted = TlsConfig::builder().root_certs(authorities.unwrap_or(RootCerts::WebPki)).build();
+        Http { outside: Arc::new(outside), trusted, places: Places::new(REQUESTS_MAX, "requests") }
     }
 
     /// `narrowed` are the hosts that a dream's own policy leaves, if it names some.
@@ -53,6 +57,6 @@ impl Http {
                 "{host}:{port} is not among the `hosts` of [http] in this dream's policy; add it there"
             )));
         }
-        exchange::exchange(&self.outside, wanted, self.places.take()?, stop)
+        exchange::exchange(&self.outside, &self.trusted, wanted, self.places.take()?, stop)
     }
 }

@@ -242,28 +242,32 @@ impl Dreams {
     /// After a start: dreams that nobody runs any more get their end, and what was begun without a name is removed.
     pub fn recover(&self, now_ms: u64) -> Result<Vec<DreamId>, DreamError> {
         for name in self.names()?.iter().filter(|name| name.starts_with(".d") && name.ends_with(".new")) {
-            let removed = rustix::fs::unlinkat(&self.directory, name, AtFlags::empty());
-            removed.map_err(DreamError::file("remove", &self.path.join(name)))?;
+            // What is no file was not left by us, and harms nobody.
+            let _ = rustix::fs::unlinkat(&self.directory, name, AtFlags::empty());
         }
         self.remove_empty()?;
         let mut lost = Vec::new();
         for dream in self.list()?.dreams.into_iter().filter(|dream| dream.end.is_none()) {
             let id = dream.header.id();
-            match self.resume(id) {
-                Ok((recording, _)) => {
-                    let reason = "telos ended while it ran".into();
-                    let is_kept = dream.header.is_kept;
-                    let usage = Default::default();
-                    let output = String::new();
-                    recording.end(&End { status: Status::Killed, reason, ended_ms: now_ms, usage, is_kept, output })?;
-                    lost.push(id);
-                }
+            match self.end_lost(id, "telos ended while it ran", now_ms) {
+                Ok(()) => lost.push(id),
                 // Whoever reads it is told; the others are not kept from getting their end.
                 Err(DreamError::Running(_) | DreamError::Damaged { .. }) => {}
                 Err(error) => return Err(error),
             }
         }
         Ok(lost)
+    }
+
+    /// Gives a dream that nobody runs any more its end, if it has none.
+    pub fn end_lost(&self, id: DreamId, reason: &str, now_ms: u64) -> Result<(), DreamError> {
+        let (recording, dream) = self.resume(id)?;
+        if dream.end.is_some() {
+            return Ok(());
+        }
+        let (usage, output) = (Default::default(), String::new());
+        let (reason, is_kept) = (reason.into(), dream.header.is_kept);
+        recording.end(&End { status: Status::Killed, reason, ended_ms: now_ms, usage, is_kept, output })
     }
 
     /// Those that were not to be kept may have had a name, and nothing else, on the disk when the power failed.

@@ -2,9 +2,10 @@
 
 use super::answers::Sender;
 use crate::protocol::{Answer, FailureKind};
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
 /// So many run at once: they share disk and processor with the machine.
@@ -13,6 +14,32 @@ pub const APART_MAX: usize = 4;
 pub const GRACE: Duration = Duration::from_secs(2);
 
 pub type Job = Box<dyn FnOnce() -> Answer + Send>;
+
+/// Work that is done one after the other, on one thread, which is made with the first.
+#[derive(Default)]
+pub struct Aside(OnceCell<mpsc::Sender<(u64, Job, Sender)>>);
+
+impl Aside {
+    pub fn start(&self, token: u64, job: Job, answers: Sender) {
+        let queue = self.0.get_or_init(|| {
+            let (queue, jobs) = mpsc::channel::<(u64, Job, Sender)>();
+            // Where there is no thread, nobody takes what is sent, and whoever sends does it.
+            let _ = std::thread::Builder::new().name("aside".into()).spawn(move || {
+                jobs.into_iter().for_each(|(token, job, answers)| answers.push(token, done(job), None));
+            });
+            queue
+        });
+        if let Err(mpsc::SendError((token, job, answers))) = queue.send((token, job, answers)) {
+            answers.push(token, done(job), None);
+        }
+    }
+}
+
+/// Whoever waits is told; the panic itself was reported by the thread.
+fn done(job: Job) -> Answer {
+    catch_unwind(AssertUnwindSafe(job))
+        .unwrap_or_else(|_| Answer::failed(FailureKind::Lost, "it panicked; the image goes on"))
+}
 
 /// What is under way.
 #[derive(Clone, Default)]
@@ -44,12 +71,7 @@ impl Apart {
             under_way.insert(token);
         }
         let (its_own, its_answers) = (self.clone(), answers.clone());
-        let work = move || {
-            // Whoever waits is told; the panic itself was reported by the thread.
-            let answer = catch_unwind(AssertUnwindSafe(job))
-                .unwrap_or_else(|_| Answer::failed(FailureKind::Lost, "it panicked; the image goes on"));
-            its_own.end(token, answer, &its_answers);
-        };
+        let work = move || its_own.end(token, done(job), &its_answers);
         if std::thread::Builder::new().name("apart".into()).spawn(work).is_err() {
             let refused = Answer::failed(FailureKind::Refused, "the system has no thread left for this");
             self.end(token, refused, &answers);

@@ -58,6 +58,8 @@ pub enum Begun {
     /// Long work beside the machine, such as a backup: runs on a thread of its own, and other requests go on meanwhile.
     /// Beyond a few at once it is refused; at a stop it is waited for, and left alone if it takes too long.
     Apart(Box<dyn FnOnce() -> Answer + Send>),
+    /// Work beside the machine that takes a moment and only reads: done one after the other, on one thread.
+    Aside(Box<dyn FnOnce() -> Answer + Send>),
     /// The process ends, and answers first if there is something to say: else the end itself is the answer.
     Last(Option<Answer>),
 }

@@ -17,7 +17,7 @@ pub use outside::{Outside, Unanswered};
 use crate::error::KeeperError;
 use crate::protocol::{Answer, DreamName, FailureKind, Kind, Outbox, Outcome, Refusal};
 use answers::Answers;
-use apart::Apart;
+use apart::{Apart, Aside};
 use desk::{Desk, Work};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -104,7 +104,7 @@ pub fn say_failed(pair: impl AsFd, message: &str) {
 }
 
 fn run<L: Living>(living: &mut L, desk: &Desk, answers: &Answers, apart: &Apart) {
-    let mut next_turn = desk.turn(|| living.turn());
+    let (aside, mut next_turn) = (Aside::default(), desk.turn(|| living.turn()));
     loop {
         match desk.next(next_turn) {
             Work::Request(token, request) => match living.begin(&request) {
@@ -118,6 +118,10 @@ fn run<L: Living>(living: &mut L, desk: &Desk, answers: &Answers, apart: &Apart)
                 Begun::Apart(job) => {
                     desk.finish();
                     apart.start(token, job, answers.sender());
+                }
+                Begun::Aside(job) => {
+                    desk.finish();
+                    aside.start(token, job, answers.sender());
                 }
                 Begun::Last(answer) => {
                     desk.finish();

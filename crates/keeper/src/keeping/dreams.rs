@@ -9,11 +9,13 @@ use crate::protocol::{
     Answer, Command, DreamName, FRAME_BYTES_MAX, FailureKind, Inbox, Kind, Nest, Outbox, Refusal, Request,
 };
 use rustix::event::epoll::{self, EventData, EventFlags};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::os::unix::net::UnixStream;
 
 /// A dream that has not read so much is asked nothing more.
 const UNREAD_BYTES_MAX: usize = 1 << 20;
+/// So many last words are remembered.
+const WORDS_MAX: usize = 64;
 /// Nobody says more than this in one sentence.
 const WORDS_BYTES_MAX: usize = 1 << 10;
 /// A dream asks one thing after the other.
@@ -35,9 +37,26 @@ pub struct Dreams {
     entries: HashMap<u64, Dream>,
     names: BTreeMap<String, u64>,
     count: u64,
+    /// Why the latest that failed did so, for whoever asks for them all the same.
+    words: VecDeque<(String, String)>,
 }
 
 impl Dreams {
+    fn remember(&mut self, dream: &str, words: &str) {
+        if self.words.len() == WORDS_MAX {
+            self.words.pop_front();
+        }
+        self.words.push_back((dream.into(), words.into()));
+    }
+
+    /// Why there is no such dream.
+    fn missing(&self, name: &str) -> String {
+        match self.words.iter().rev().find(|(dream, _)| dream == name) {
+            Some((_, words)) => format!("dream {name} is over: {words}"),
+            None => format!("no dream {name:?} is going on; `telos dream list` shows which there are"),
+        }
+    }
+
     pub fn names(&self) -> Vec<String> {
         self.names.keys().cloned().collect()
     }
@@ -75,7 +94,7 @@ impl Keeper<'_> {
     /// Hands a request on to the dream that it names.
     pub fn receive_for_dream(&mut self, name: &str, entry: Entry, connection: &mut Connection, body: &[u8]) {
         let Some(&dream) = self.dreams.names.get(name) else {
-            let message = format!("no dream {name:?} is going on; `telos dream list` shows which there are");
+            let message = self.dreams.missing(name);
             connection.outbox.push_json(Kind::Answer, entry.id, &Answer::failed(FailureKind::Refused, message));
             return;
         };
@@ -186,7 +205,10 @@ impl Keeper<'_> {
         self.dreams.names.remove(&dream.name);
         self.forget_caller(token);
         let message = match dream.words {
-            Some(words) => format!("dream {} is over: {words}", dream.name),
+            Some(words) => {
+                self.dreams.remember(&dream.name, &words);
+                format!("dream {} is over: {words}", dream.name)
+            }
             None => format!("dream {} is over; `telos dream show {}` says how it ended", dream.name, dream.name),
         };
         for request in self.requests.of_dream(token) {

@@ -59,8 +59,10 @@ pub enum Command {
     Wake,
     /// All dreams of the image that are going on or kept, as a list.
     Dreams,
-    /// What a dream is and did.
+    /// What a dream is and did, as far as it fits: `more_from` says which change was the first that did not.
     ShowDream(String),
+    /// The changes of a dream from one of them on, as an object with `changes` and `more_from`.
+    DreamChanges { dream: String, from: u64 },
     /// Removes what is kept of a dream that is over.
     DiscardDream(String),
     /// A dream asks this; the keeper, who knows which it is, asks for it.

@@ -1,7 +1,7 @@
 //! Many dreams at once that do nothing: how long it takes to have them, what each has for itself, and what all cost at rest.
 
 use sandbox::process::{sealed, sweep};
-use sandbox::{Limits, Order, Streams};
+use sandbox::{Limits, Order, Running, Streams};
 use std::io::{PipeWriter, Read, Write};
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};

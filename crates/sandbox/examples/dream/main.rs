@@ -8,7 +8,7 @@ mod alive;
 mod by_hand;
 
 use sandbox::process::{get_ready, sealed};
-use sandbox::{Order, Streams};
+use sandbox::{Order, Running, Streams};
 use std::io::{PipeWriter, Read, Write};
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};

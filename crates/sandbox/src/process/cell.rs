@@ -69,9 +69,11 @@ impl Cell {
         let plan = Plan::new(&order, Vec::new(), setting)?;
         let (line, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
             .map_err(SandboxError::system("make a socket; the limit of open files may be too low"))?;
-        let process = clone::fork_into(start::all_namespaces(), || serve::live(&plan, base.clone(), &theirs))
+        let doors = cgroup.as_ref().map_or(Ok(Vec::new()), |cgroup| cgroup.doors());
+        let doors = doors.map_err(SandboxError::system("open the cgroup of a cell"))?;
+        let process = clone::fork_into(start::all_namespaces(), || serve::live(&plan, base.clone(), &theirs, &doors))
             .map_err(SandboxError::system("start the process of a cell"))?;
-        drop(theirs);
+        drop((theirs, doors));
         let mut cell = Cell::around(process, Line::new(line), (ids, base), cgroup)?;
         cell.limit_bytes = limits.memory_bytes;
         Ok(cell)
@@ -87,9 +89,6 @@ impl Cell {
         let doomed = Doomed(Some(process));
         let pid = doomed.0.as_ref().map_or(0, |process| process.pid);
         ids.map(pid)?;
-        if let Some(cgroup) = &cgroup {
-            cgroup.take(pid).map_err(SandboxError::system("put a cell into its cgroup"))?;
-        }
         let looked = |source| SandboxError::System { action: "look at a cell", source };
         let directory = Path::new("/proc").join(pid.to_string()).join("net");
         let open = |name: &str| File::open(directory.join(name));

@@ -1,7 +1,7 @@
 //! Cgroups, where this host lets us make some: of the second version, of the first, or none.
 //!
 //! Each run has its own, below one that this process may write to. It is removed with the run; what a supervisor that was
-//! killed could not remove, the next one does.
+//! killed could not remove, the next process that runs something does.
 
 use crate::limits::Limits;
 use std::fs::{self, File};
@@ -9,8 +9,8 @@ use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Once, OnceLock};
 use std::time::Duration;
 
 const MOUNT: &str = "/sys/fs/cgroup";
@@ -82,6 +82,12 @@ impl Layout {
             Layout::Nothing { .. } => (None, None),
         };
         one.into_iter().chain(other)
+    }
+
+    /// Sweeps, unless this process has, or one that it is a copy of: each look takes longer the more runs there are.
+    pub fn sweep_once(&self) {
+        static SWEPT: Once = Once::new();
+        SWEPT.call_once(|| self.sweep());
     }
 
     /// Removes what supervisors left behind that are no more. A cgroup that somebody is in cannot be removed.
@@ -163,13 +169,17 @@ impl Cgroup {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("{}{}-{number}", own_prefix(), std::process::id());
         let layout = Layout::of_host();
-        layout.sweep();
+        layout.sweep_once();
         let (memory, time, is_second) = match layout {
             Layout::Second { directory } => (directory.join(&name), None, true),
             Layout::First { memory, time } => (memory.join(&name), time.as_ref().map(|time| time.join(&name)), false),
             Layout::Nothing { .. } => return Ok(None),
         };
-        make_anew(&memory)?;
+        // There may be no room because of what others left.
+        make_anew(&memory).or_else(|_| {
+            layout.sweep();
+            make_anew(&memory)
+        })?;
         let mut cgroup = Cgroup { memory, time: None, is_second, opened: None, figures: Figures::default() };
         if let Some(time) = time {
             make_anew(&time)?;
@@ -206,12 +216,12 @@ impl Cgroup {
         self.opened.as_ref().map(AsFd::as_fd)
     }
 
-    /// Takes a process in that was not made here.
-    pub fn take(&self, pid: i32) -> io::Result<()> {
-        for directory in [Some(&self.memory), self.time.as_ref()].into_iter().flatten() {
-            set(&directory.join("cgroup.procs"), pid as u64)?;
-        }
-        Ok(())
+    /// By what a process of one thread that was not made here enters it, by itself: see `enter`. Whoever puts another one in, or
+    /// all threads of one, has the kernel stop all processes from starting and ending meanwhile, which takes it milliseconds.
+    pub fn doors(&self) -> io::Result<Vec<File>> {
+        let name = if self.is_second { "cgroup.procs" } else { "tasks" };
+        let directories = [Some(&self.memory), self.time.as_ref()].into_iter().flatten();
+        directories.map(|directory| File::options().write(true).open(directory.join(name))).collect()
     }
 
     /// Begins to count for another run.
@@ -271,6 +281,12 @@ impl Cgroup {
         let text = text(self.figures.kills.get_or_init(|| File::open(self.memory.join(name)).ok()));
         text.and_then(|text| word(&text, "oom_kill")).unwrap_or(0)
     }
+}
+
+/// Moves the calling process, which has one thread, to where these doors lead.
+pub fn enter(doors: &[File]) -> rustix::io::Result<()> {
+    const MYSELF: &[u8] = b"0";
+    doors.iter().try_for_each(|door| rustix::io::write(door, MYSELF).map(drop))
 }
 
 impl Drop for Cgroup {

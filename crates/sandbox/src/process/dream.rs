@@ -13,21 +13,23 @@
 use super::meter;
 use super::plan::Base;
 use super::seal;
-use super::start::{self, Purpose};
-use crate::backend::{Running, Streams};
+use super::start::{self, GoingOn, Purpose};
+use super::supervise::{Companion, Run};
+use crate::backend::{Running, Stop, Streams};
 use crate::error::SandboxError;
 use crate::network::Network;
 use crate::network::sockets::Sockets;
 use crate::order::Order;
+use crate::outcome::Outcome;
 use rustix::io::Errno;
 use rustix::process::WaitOptions;
-use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::fs::MetadataExt;
 use system::clone::PANICKED;
 
 /// Makes what all dreams need, so that copies of this process have it. Nothing is wrong if nobody calls it.
 pub fn get_ready() {
-    super::cgroup::Layout::of_host();
+    super::cgroup::Layout::of_host().sweep_once();
     Base::of_dreams();
     seal::last_capability();
 }
@@ -41,17 +43,55 @@ pub fn sealed(
     streams: Streams,
     handed_on: &[BorrowedFd<'_>],
     body: impl FnOnce() -> i32,
-) -> Result<Box<dyn Running>, SandboxError> {
+) -> Result<Box<Dreamer>, SandboxError> {
+    sealed_meanwhile(order, streams, handed_on, body, || {})
+}
+
+/// The same, and does something here while the copy seals itself; that is not done if there is no copy.
+pub fn sealed_meanwhile(
+    order: &Order,
+    streams: Streams,
+    handed_on: &[BorrowedFd<'_>],
+    body: impl FnOnce() -> i32,
+    meanwhile: impl FnOnce(),
+) -> Result<Box<Dreamer>, SandboxError> {
     check(order)?;
     let handed_on = numbers(handed_on)?;
     let inherited_bytes = meter::own_bytes();
     let mut body = Some(body);
     let mut go_on = || body.take().map_or(PANICKED, |body| body());
-    let mut run = start::begin_with(order, streams, Purpose::Dream, &handed_on, &mut go_on)?;
+    let mut meanwhile = Some(meanwhile);
+    let mut meanwhile = || meanwhile.take().into_iter().for_each(|meanwhile| meanwhile());
+    let going_on = GoingOn { handed_on: &handed_on, body: &mut go_on, meanwhile: &mut meanwhile };
+    let mut run = start::begin_with(order, streams, Purpose::Dream, going_on)?;
     run.meter.do_not_count(inherited_bytes);
     // It has said all that it will.
     run.socket = None;
-    Ok(Box::new(run))
+    Ok(Box::new(Dreamer(run)))
+}
+
+/// A sealed copy of this process, to whoever made it.
+pub struct Dreamer(Run);
+
+impl Dreamer {
+    /// As `wait`, and lets somebody work beside, on the same thread.
+    pub fn wait_with(self, companion: &mut dyn Companion) -> Result<Outcome, SandboxError> {
+        self.0.wait_with(companion)
+    }
+}
+
+impl Running for Dreamer {
+    fn stop(&self) -> Stop {
+        self.0.stop()
+    }
+
+    fn stop_when_readable(&mut self, lifeline: OwnedFd) {
+        self.0.stop_when_readable(lifeline);
+    }
+
+    fn wait(self: Box<Self>) -> Result<Outcome, SandboxError> {
+        self.wait_with(&mut ())
+    }
 }
 
 /// Inside: takes leave of the children that have ended, orphans among them, and tells each with its status of `wait`.

@@ -4,6 +4,7 @@
 //! **It must not ask for memory**: it is a copy of a process that may have had other threads, or shares the memory of the cell's
 //! process. All it needs is in the plan.
 
+use super::cgroup;
 use super::network::Wires;
 use super::plan::Plan;
 use super::report::{Failure, LENGTH, Message, Step};
@@ -20,6 +21,7 @@ use rustix::net::{RecvFlags, SendFlags};
 use rustix::process::{Gid, Uid};
 use rustix::thread::LinkNameSpaceType;
 use std::ffi::CStr;
+use std::fs::File;
 use std::io::IoSlice;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use system::clone::{self, namespace};
@@ -33,6 +35,8 @@ pub const HANDED_OUT: usize = MOST_LAYERS + 2 + HANDED_TO_ZYGOTE;
 pub struct Handed<'a> {
     pub plan: &'a Plan<'a>,
     pub socket: BorrowedFd<'a>,
+    /// To its cgroup, if it is not there already.
+    pub doors: &'a [File],
     /// What stays open, in rising order.
     pub kept: &'a [RawFd],
     /// What of it is left to who goes on inside as it is, in rising order.
@@ -98,6 +102,8 @@ impl Inside<'_> {
 
     /// Namespaces and files. What needs no user comes before the user is there, while the one outside sees to that.
     fn prepare(&mut self, handed: &Handed<'_>) -> Result<(), Failure> {
+        // First of all, so that what it uses is counted there; what it enters by is closed with all else.
+        at(Step::Group, 0, cgroup::enter(handed.doors))?;
         at(Step::Descriptors, 0, take(handed))?;
         if self.plan.is_in_cell {
             return if self.plan.shares_view { world::furnish(self) } else { world::build(self) };

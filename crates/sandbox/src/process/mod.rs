@@ -47,10 +47,11 @@ use crate::order::Order;
 use crate::wall::{Strength, Wall};
 
 pub(crate) use cell::{Cell, can_run};
-pub use dream::{get_ready, reap, sealed};
+pub use dream::{Dreamer, get_ready, reap, sealed, sealed_meanwhile};
 pub use report::SAID_BY_ZYGOTES;
 pub(crate) use source::find as find_granted;
 pub(crate) use start::begin_in;
+pub use supervise::Companion;
 pub use view::{HOME, HOST_NAME, PATH, USER};
 pub(crate) use zygote::Guest;
 pub use zygote::ZygoteKind;
@@ -65,7 +66,7 @@ impl Process {
     }
 }
 
-/// Removes the cgroups of runs whose supervisor was killed before it could; every new run does that as well.
+/// Removes the cgroups of runs whose supervisor was killed before it could; every process does that before its first run.
 pub fn sweep() {
     cgroup::Layout::of_host().sweep();
 }

@@ -33,6 +33,7 @@ pub enum Step {
     Execute,
     Network,
     GoOn,
+    Group,
 }
 
 const STEPS: &[Step] = &[
@@ -62,6 +63,7 @@ const STEPS: &[Step] = &[
     Step::Execute,
     Step::Network,
     Step::GoOn,
+    Step::Group,
 ];
 
 impl Step {
@@ -93,6 +95,7 @@ impl Step {
             Step::Execute => "start the program inside the sandbox",
             Step::Network => "make the way out of the sandbox's own network",
             Step::GoOn => "go on inside the sandbox",
+            Step::Group => "put the sandbox into its cgroup",
         }
     }
 

@@ -50,20 +50,32 @@ impl Purpose {
 
 /// A run in new namespaces.
 pub fn begin(order: &Order, streams: Streams, purpose: Purpose) -> Result<Run, SandboxError> {
-    begin_with(order, streams, purpose, &[], &mut || 0)
+    begin_with(order, streams, purpose, GoingOn { handed_on: &[], body: &mut || 0, meanwhile: &mut || {} })
 }
 
-/// The same; that of a dream goes on with `body`, and has these descriptors, in rising order.
+/// What a dream goes on with.
+pub struct GoingOn<'a> {
+    /// Descriptors, in rising order.
+    pub handed_on: &'a [RawFd],
+    /// All that its process does, to its exit code.
+    pub body: &'a mut dyn FnMut() -> i32,
+    /// What is done out here while it is being sealed.
+    pub meanwhile: &'a mut dyn FnMut(),
+}
+
+/// The same; that of a dream goes on.
 pub fn begin_with(
     order: &Order,
     streams: Streams,
     purpose: Purpose,
-    handed_on: &[RawFd],
-    body: &mut dyn FnMut() -> i32,
+    going_on: GoingOn<'_>,
 ) -> Result<Run, SandboxError> {
+    let GoingOn { handed_on, body, meanwhile } = going_on;
     let begun = Begun::now(order, streams, Ids::of_run())?;
     let cgroup = Cgroup::make(&order.limits)
         .map_err(SandboxError::system("make a cgroup; what holds this process may not allow it: run it elsewhere"))?;
+    let doors = cgroup.as_ref().filter(|cgroup| cgroup.to_be_made_in().is_none()).map_or(Ok(Vec::new()), Cgroup::doors);
+    let doors = doors.map_err(SandboxError::system("open the sandbox's cgroup"))?;
     let is_counted = cgroup.is_none();
     let is_dream = purpose == Purpose::Dream;
     let base = if is_dream { Base::of_dreams() } else { Base::of_host(is_counted) };
@@ -72,7 +84,7 @@ pub fn begin_with(
     let left_open = left_open(&plan, &begun.inner, handed_on);
     let mut make = |namespaces: u64, plan: &Plan<'_>| {
         let (socket, streams) = (begun.inner.as_fd(), begun.given.all());
-        let handed = Handed { plan, socket, kept: &left_open, handed_on, streams };
+        let handed = Handed { plan, socket, doors: &doors, kept: &left_open, handed_on, streams };
         let cgroup = cgroup.as_ref().and_then(Cgroup::to_be_made_in);
         clone::clone_into(namespaces, cgroup, || match inside::live(&handed) {
             0 if is_dream => body(),
@@ -91,11 +103,10 @@ pub fn begin_with(
     let Child { pid, pidfd } = child;
     let init = Init { pid, pidfd: Arc::new(pidfd), is_gone: false, cell: None };
     begun.ids.map(pid)?;
-    if let Some(cgroup) = cgroup.as_ref().filter(|cgroup| cgroup.to_be_made_in().is_none()) {
-        cgroup.take(pid).map_err(SandboxError::system("put the sandbox into its cgroup"))?;
-    }
     // If it is gone, its last message says why.
     let _ = rustix::net::send(&begun.socket, b"g", SendFlags::NOSIGNAL);
+    drop(doors);
+    meanwhile();
     let mut run = begun.run(order, cgroup.map(|cgroup| (Arc::new(cgroup), Before::default())), init, None)?;
     run.lacks.extend(lacks);
     run.services = plan.wires.as_ref().map(|wires| Services::start(order, wires)).transpose()?;

@@ -46,6 +46,24 @@ pub struct Run {
     pub meter: Meter,
 }
 
+/// Somebody who works beside the supervisor of a run, on its thread, and so must never wait.
+pub trait Companion {
+    /// Adds what it wants to be woken up for.
+    fn watch<'a>(&'a self, waited: &mut Vec<PollFd<'a>>);
+
+    /// Does what can be done now. False if the run is to be stopped.
+    fn act(&mut self) -> bool;
+}
+
+/// Nobody.
+impl Companion for () {
+    fn watch<'a>(&'a self, _: &mut Vec<PollFd<'a>>) {}
+
+    fn act(&mut self) -> bool {
+        true
+    }
+}
+
 /// The first process inside. All of the run dies with it.
 pub struct Init {
     pub pid: i32,
@@ -83,7 +101,11 @@ impl Drop for Init {
 
 impl Run {
     /// Moves streams until the first process inside has ended. `Some` if it was ended for a limit.
-    fn attend(&mut self, status: &mut Option<i32>) -> Result<Option<Limit>, SandboxError> {
+    fn attend(
+        &mut self,
+        status: &mut Option<i32>,
+        companion: &mut dyn Companion,
+    ) -> Result<Option<Limit>, SandboxError> {
         let mut limit = None;
         let mut listens = self.socket.is_some();
         let mut look_at = self.meter.first(&self.limits).map(|delay| self.started + delay);
@@ -98,7 +120,7 @@ impl Run {
             self.end_for(&mut limit, reached);
             let times = [self.left(now), look_at.map(|time| time.saturating_duration_since(now))];
             let timeout = if limit.is_some() { None } else { times.into_iter().flatten().min() };
-            if self.sleep(timeout, listens && status.is_none())? {
+            if self.sleep(timeout, listens && status.is_none(), companion)? {
                 let is_within = self.streams.pump();
                 limit = limit.or((!is_within).then_some(Limit::Output));
                 return Ok(limit);
@@ -106,6 +128,9 @@ impl Run {
             let is_within = self.streams.pump();
             self.end_for(&mut limit, (!is_within).then_some(Limit::Output));
             self.heed_lifeline();
+            if !companion.act() {
+                self.stop().stop();
+            }
             if status.is_none() {
                 let is_over = listens && self.init_socket.is_some() && self.is_report_over();
                 *status = self.hear();
@@ -137,13 +162,14 @@ impl Run {
     }
 
     /// Until something happens; whether that is the end.
-    fn sleep(&self, timeout: Option<Duration>, listens: bool) -> Result<bool, SandboxError> {
+    fn sleep(&self, timeout: Option<Duration>, listens: bool, companion: &dyn Companion) -> Result<bool, SandboxError> {
         let timeout =
             timeout.map(|left| Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() });
         let mut waited = vec![PollFd::new(&*self.init.pidfd, PollFlags::IN)];
         waited.extend(self.socket.iter().filter(|_| listens).map(|socket| PollFd::new(socket, PollFlags::IN)));
         waited.extend(self.lifeline.iter().map(|lifeline| PollFd::new(lifeline, PollFlags::IN)));
         self.streams.watch(&mut waited);
+        companion.watch(&mut waited);
         match poll(&mut waited, timeout.as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(errno) => return Err(SandboxError::system("wait for the sandbox")(errno)),
@@ -224,9 +250,16 @@ impl Running for Run {
         }))
     }
 
-    fn wait(mut self: Box<Self>) -> Result<Outcome, SandboxError> {
+    fn wait(self: Box<Self>) -> Result<Outcome, SandboxError> {
+        self.wait_with(&mut ())
+    }
+}
+
+impl Run {
+    /// As `wait`, with somebody beside.
+    pub fn wait_with(mut self, companion: &mut dyn Companion) -> Result<Outcome, SandboxError> {
         let mut status = None;
-        let limit = self.attend(&mut status)?;
+        let limit = self.attend(&mut status, companion)?;
         let end = self.init.reap()?;
         let status = status.or_else(|| self.hear());
         let (user, system) = self.meter.times(&end);

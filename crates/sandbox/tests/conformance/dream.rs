@@ -42,7 +42,8 @@ impl Backend for Dream {
             ["sh", "-c", crate::leftovers::ORPHAN] => Box::new(leave_orphan),
             _ => return Err(SandboxError::NoProgram { program: format!("{program:?}, which a dream cannot start,") }),
         };
-        sealed(&Order { program: Vec::new(), ..order.clone() }, streams, &[], body)
+        let order = Order { program: Vec::new(), ..order.clone() };
+        Ok(sealed(&order, streams, &[], body)?)
     }
 }
 

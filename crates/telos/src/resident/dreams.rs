@@ -2,17 +2,13 @@
 
 use super::farewell::{Attended, Farewell, Place};
 use super::glance::{Glance, waking_facts};
-use super::names::LiveNames;
 use super::nested::Parents;
 use super::{Resident, lend, shown};
 use crate::answer::failure_of;
 use crate::host::dream::Asked;
 use crate::host::outside::Line;
 use crate::report;
-use dream::show::Names;
-use dream::{
-    Alone, Bounds, DreamId, Dreams, End, Forked, Header, KeptDream, Limits, Lineage, Record, Sealed, SeenDirectory,
-};
+use dream::{Alone, Bounds, DreamId, Dreams, End, Forked, Header, Limits, Lineage, Record, Sealed, SeenDirectory};
 use image::Imagined;
 use keeper::protocol::{
     Answer, Command, DreamBegun, DreamOrder, Failure, FailureKind, Form, Outcome, Request, Rung, Shown,
@@ -21,10 +17,8 @@ use keeper::{Begun, Birth, Living, Outside, Watch};
 use merge::Policy;
 use object::change::ActorId;
 use sandbox::{Access, Grant, Order, View};
-use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
-use std::os::fd::OwnedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -39,9 +33,6 @@ const DISK_BYTES: u64 = 64 << 20;
 const PROCESSES: u64 = 64;
 /// So many at once.
 const DREAMS_MAX: usize = 2048;
-
-/// Changes that one page tells at most.
-const CHANGES_MAX: usize = 10_000;
 
 #[derive(Default)]
 pub struct UnderWay {
@@ -163,7 +154,9 @@ impl Resident {
             Branched::Live { child, pin } => {
                 let name = name_of(&point);
                 self.dreams.parents.begun(&name, order);
-                self.dreams.dreams.insert(name.clone(), Attended { attendant: child, pin });
+                self.dreams
+                    .dreams
+                    .insert(name.clone(), Attended { dream: DreamId(point.actor), attendant: child, pin });
                 self.births.push(Birth { dream: name, policies: order.policies.clone(), line: line.into() });
                 Ok(point)
             }
@@ -208,7 +201,8 @@ impl Resident {
                 return 1;
             }
         };
-        alone.attend(record, &order_of(order), |sealed| self.dream_on(sealed, order))
+        let told = |line: BorrowedFd<'_>, error: &dream::DreamError| keeper::say_failed(line, &error.to_string());
+        alone.attend(record, &order_of(order), |sealed| self.dream_on(sealed, order), told)
     }
 
     /// Becomes what a kept dream was.
@@ -386,7 +380,7 @@ impl Dreaming<'_> {
         let begun = self.begin(&Request { label: "dream".into(), ..Request::evaluate(source) });
         let answer = match begun {
             Begun::Done { answer, .. } | Begun::Last(Some(answer)) => answer,
-            Begun::Apart(_) | Begun::Last(None) => return FAILED,
+            Begun::Apart(_) | Begun::Aside(_) | Begun::Last(None) => return FAILED,
         };
         let (said, code) = match &answer.outcome {
             Outcome::Value(_) => (answer.output, 0),
@@ -464,54 +458,8 @@ impl Resident {
         self.place_of_dreams().open()
     }
 
-    pub(super) fn list_dreams(&self) -> Result<String, String> {
-        let listed = self.kept()?.list().map_err(|error| error.to_string())?;
-        listed.problems.iter().for_each(|problem| report::say(&format!("warning: {problem}")));
-        let dreams: Vec<Value> = listed.dreams.iter().map(|dream| summary(&dream.header, dream.end.as_ref())).collect();
-        Ok(json!(dreams).to_string())
-    }
-
-    pub(super) fn show_dream(&self, name: &str) -> Result<String, String> {
-        let id = name.parse().map_err(|error: dream::DreamError| error.to_string())?;
-        let kept = self.kept()?.read(id).map_err(|error| error.to_string())?;
-        Ok(page_of(&kept, &LiveNames::of(&self.image)).to_string())
-    }
-
     pub(super) fn discard_dream(&self, name: &str) -> Result<String, String> {
         let id = name.parse().map_err(|error: dream::DreamError| error.to_string())?;
         self.kept()?.remove(id).map(|()| "true".to_string()).map_err(|error| error.to_string())
     }
-}
-
-/// All that there is to tell of a dream.
-pub fn page_of(kept: &KeptDream, names: &dyn Names) -> Value {
-    let KeptDream { header, journal, end, changed_files, .. } = kept;
-    let mut page = summary(header, end.as_ref());
-    page["changed_files"] = json!(changed_files);
-    page["store"] = json!(format!("{:032x}", u128::from_be_bytes(header.store)));
-    page["output"] = json!(end.as_ref().map_or("", |end| end.output.as_str()));
-    let mut changes = Vec::new();
-    dream::show::to_json(journal, names, &mut |change| {
-        changes.push(change);
-        if changes.len() < CHANGES_MAX { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    });
-    page["changes"] = json!(changes);
-    page["text"] = json!(dream::show::diff(journal, names).to_string());
-    page
-}
-
-fn summary(header: &Header, end: Option<&End>) -> Value {
-    json!({
-        "dream": header.id().to_string(),
-        "status": end.map_or("running", |end| end.status.name()),
-        "reason": end.map_or("", |end| end.reason.as_str()),
-        "mandate": header.mandate,
-        "agent": header.agent,
-        "parent": header.parent.map(|(parent, _)| parent.to_string()),
-        "commit": header.fork_commit,
-        "created_ms": header.created_ms,
-        "ended_ms": end.map(|end| end.ended_ms),
-        "is_kept": header.is_kept || end.is_some_and(|end| end.is_kept),
-        "usage": end.map(|end| json!(end.usage)),
-    })
 }

@@ -2,30 +2,53 @@
 //! what is kept of them all. Live does not stand still for any of it.
 
 use crate::report;
-use dream::{Dreams, Retention};
-use rustix::process::{Pid, WaitOptions, waitpid};
+use dream::{DreamError, DreamId, Dreams, Retention};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, kill_process, pidfd_open, waitpid};
 use std::path::PathBuf;
-use std::sync::mpsc::{Sender, channel};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use store::Pin;
 
-/// How many dreams come to their end between two looks at what is kept of them.
-const TIDIED_AFTER: u64 = 512;
+/// How many dreams come to their end between two looks at what is kept of them,
+const TIDIED_AFTER: u64 = 64;
+/// or how long it takes, if they are fewer.
+const TIDIED_AFTER_TIME: Duration = Duration::from_secs(600);
+/// How long an attendant may take to write down the end of a dream whose line is closed.
+const LEAVING: Duration = Duration::from_secs(20);
 
 /// What is kept for a dream: the pages that it reads, and the number of its attendant, a child of ours.
 pub struct Attended {
+    pub dream: DreamId,
     pub attendant: i32,
     pub pin: Pin,
 }
 
 impl Attended {
-    fn take_leave(self) {
+    fn take_leave(self, place: &Place) {
         // It closed its line as the last thing that it did, or is about to.
-        if let Some(pid) = Pid::from_raw(self.attendant) {
-            let _ = waitpid(Some(pid), WaitOptions::empty());
-        }
+        let ended = Pid::from_raw(self.attendant).and_then(await_end);
         drop(self.pin);
+        // Then it wrote no end, and the dream would seem to go on for ever.
+        if ended.is_some_and(|status| status.exit_status() != Some(0)) {
+            let reason = "the process that attended to it was killed";
+            place.tidy(|dreams| match dreams.end_lost(self.dream, reason, now_ms()) {
+                Err(DreamError::Missing(_)) => Ok(()),
+                ended => ended,
+            });
+        }
     }
+}
+
+/// How a child of ours ended. One that does not is killed, and its dreamer with it: others wait behind it here.
+fn await_end(pid: Pid) -> Option<WaitStatus> {
+    if let Ok(end) = pidfd_open(pid, PidfdFlags::empty()) {
+        let time = Timespec::try_from(LEAVING).ok();
+        if !matches!(poll(&mut [PollFd::new(&end, PollFlags::IN)], time.as_ref()), Ok(1..)) {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+    }
+    waitpid(Some(pid), WaitOptions::empty()).ok().flatten().map(|(_, status)| status)
 }
 
 /// Where the dreams of an image are written down.
@@ -57,7 +80,7 @@ impl Place {
             return;
         }
         let problem = self.open().and_then(|dreams| tidy(&dreams).map_err(|error| error.to_string())).err();
-        problem.iter().for_each(|problem| report::say(&format!("warning: {problem}")));
+        problem.iter().for_each(|problem| report::say(&report::harmless(&format!("warning: {problem}"))));
     }
 }
 
@@ -72,8 +95,14 @@ impl Farewell {
     pub fn new(place: Place) -> Farewell {
         let (sender, receiver) = channel::<Attended>();
         let thread = std::thread::Builder::new().name("farewell".into()).spawn(move || {
-            for (count, attended) in (1_u64..).zip(receiver) {
-                attended.take_leave();
+            let mut count = 0_u64;
+            loop {
+                match receiver.recv_timeout(TIDIED_AFTER_TIME) {
+                    Ok(attended) => attended.take_leave(&place),
+                    Err(RecvTimeoutError::Timeout) => count = TIDIED_AFTER - 1,
+                    Err(RecvTimeoutError::Disconnected) => return,
+                }
+                count += 1;
                 if count.is_multiple_of(TIDIED_AFTER) {
                     place.expire();
                 }
@@ -86,7 +115,7 @@ impl Farewell {
         match &self.0 {
             // It ends after we do.
             Some(sender) => drop(sender.send(attended)),
-            None => attended.take_leave(),
+            None => drop(attended),
         }
     }
 }

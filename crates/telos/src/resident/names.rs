@@ -4,6 +4,7 @@ use dream::show::Names;
 use image::Image;
 use object::change::{Datum, Field, Line, ObjectId, Run};
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 use store::Store;
 
 /// So many objects are looked at for names; those nearest to the Lobby come first.
@@ -12,19 +13,24 @@ const LOOKED_AT_MAX: usize = 2_000;
 const DEPTH_MAX: usize = 2;
 
 /// The image as it is now. What live did since the dream was forked shows as what was before it.
-pub struct LiveNames<'s> {
-    store: &'s Store,
+pub struct LiveNames {
+    store: Arc<Store>,
     names: BTreeMap<ObjectId, String>,
 }
 
-impl<'s> LiveNames<'s> {
-    pub fn of(image: &'s Image) -> LiveNames<'s> {
-        let store = image.store();
+/// Where names begin.
+pub struct Roots(Vec<(ObjectId, &'static str)>);
+
+impl LiveNames {
+    pub fn roots(image: &Image) -> Roots {
+        let roots = [(image.id_of(image.vm().lobby()), "Lobby"), (image.id_of(image.vm().core()), "")];
+        Roots(roots.into_iter().filter_map(|(id, name)| Some((id?, name))).collect())
+    }
+
+    pub fn of(store: Arc<Store>, roots: Roots) -> LiveNames {
         let mut names = BTreeMap::new();
-        let core = image.id_of(image.vm().core());
-        let roots = [(image.id_of(image.vm().lobby()), "Lobby"), (core, "")];
         let mut queue: VecDeque<(ObjectId, String, usize)> =
-            roots.into_iter().filter_map(|(id, name)| Some((id?, name.to_string(), 0))).collect();
+            roots.0.into_iter().map(|(id, name)| (id, name.to_string(), 0)).collect();
         let mut looked_at = 0;
         while let Some((object, name, depth)) = queue.pop_front() {
             if names.contains_key(&object) {
@@ -46,7 +52,7 @@ impl<'s> LiveNames<'s> {
     }
 }
 
-impl Names for LiveNames<'_> {
+impl Names for LiveNames {
     fn name(&self, object: ObjectId) -> Option<String> {
         self.names.get(&object).cloned()
     }

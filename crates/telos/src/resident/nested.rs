@@ -2,9 +2,9 @@
 //! those only that it began, and gives them no more than it has itself.
 
 use super::Resident;
-use super::names::LiveNames;
 use dream::{DreamId, Dreams};
-use keeper::protocol::{DreamOrder, Nest};
+use keeper::Begun;
+use keeper::protocol::{Answer, DreamOrder, FailureKind, Nest, Outcome, Shown};
 use object::change::ActorId;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -84,16 +84,20 @@ impl Resident {
                 let order = self.dreams.parents.order(within, id, mandate, source)?;
                 self.fork(&order, Some(id.0)).map(|_| String::new()).map_err(|failure| failure.message)
             }
-            Nest::Page(name) => match self.child_of(within, name)? {
-                Some((dreams, id)) => {
-                    let kept = dreams.read(id).map_err(|error| error.to_string())?;
-                    Ok(super::dreams::page_of(&kept, &LiveNames::of(&self.image)).to_string())
-                }
-                None => Ok(String::new()),
-            },
+            Nest::Page(name) => Err(format!("{name} is told of beside the machine")),
             Nest::Keep(name) => self.change_child(within, name, |dreams, id| dreams.set_kept(id, true)),
             Nest::Discard(name) => self.change_child(within, name, Dreams::remove),
         }
+    }
+
+    /// What is known of one, told beside the machine.
+    pub(super) fn nested_page(&self, within: &str, name: &str) -> Begun {
+        let answer = match self.child_of(within, name) {
+            Ok(Some(_)) => return self.show_dream(name),
+            Ok(None) => Answer::new(Outcome::Value(Shown { text: String::new(), kind: "Sequence".into() })),
+            Err(message) => Answer::failed(FailureKind::Refused, message),
+        };
+        Begun::Done { answer, wait: None }
     }
 
     /// One that was begun inside of this; none if it has not begun yet.

@@ -13,6 +13,7 @@ use rustix::io::Errno;
 use rustix::process::Pid;
 use rustix::thread::CapabilitySets;
 use std::ffi::CString;
+use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use system::clone::{self, Stack, namespace};
 use system::program::{self, Words};
@@ -21,11 +22,12 @@ use system::program::{self, Words};
 const FRESH: u64 = namespace::PID | namespace::MOUNT | namespace::IPC;
 
 /// The process's life: its namespaces, its files, and then one run after another, until the one outside has gone.
-pub fn live(plan: &Plan<'_>, base: Base, line: &OwnedFd) -> i32 {
+pub fn live(plan: &Plan<'_>, base: Base, line: &OwnedFd, doors: &[File]) -> i32 {
     let nothing = rustix::fs::open(c"/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty());
     let Ok(nothing) = nothing else { return 1 };
     let kept = [line.as_raw_fd()];
-    let handed = Handed { plan, socket: line.as_fd(), kept: &kept, handed_on: &[], streams: [nothing.as_fd(); 3] };
+    let streams = [nothing.as_fd(); 3];
+    let handed = Handed { plan, socket: line.as_fd(), doors, kept: &kept, handed_on: &[], streams };
     let is_ready = inside::live(&handed) == 0;
     // It was closed with all else.
     std::mem::forget(nothing);
@@ -108,6 +110,7 @@ impl Serving<'_> {
         let handed = Handed {
             plan: &plan,
             socket: socket.as_fd(),
+            doors: &[],
             kept: &kept,
             handed_on: &[],
             streams: [input.as_fd(), output.as_fd(), error.as_fd()],

@@ -105,6 +105,16 @@ pub fn begin(client: &mut Client, order: DreamOrder) -> anyhow::Result<DreamBegu
     }
 }
 
+/// The same, and it has answered: so what keeps it from going on is known.
+fn begin_and_hear(client: &mut Client, order: DreamOrder) -> anyhow::Result<DreamBegun> {
+    let begun = begin(client, order)?;
+    let greeting = Request { dream: Some(begun.dream.clone()), ..Request::evaluate("nil") };
+    match client.send(&greeting)?.outcome {
+        Outcome::Value(_) => Ok(begun),
+        Outcome::Failure(failure) => bail!(failure.message),
+    }
+}
+
 /// Begin a dream that waits to be spoken to
 ///
 /// Prints its name. It lives until it is discarded, its time is up, or the image stops.
@@ -128,7 +138,7 @@ pub struct New {
 impl New {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         let order = DreamOrder { grants: self.files.grants()?, ..self.order.order(String::new())? };
-        let begun = begin(&mut connect(&self.directory)?, order)?;
+        let begun = begin_and_hear(&mut connect(&self.directory)?, order)?;
         match self.json {
             true => print(&format!("{}\n", serde_json::to_string(&begun)?)),
             false => print(&format!("{}\n", begun.dream)),
@@ -158,7 +168,7 @@ pub struct Resume {
 impl Resume {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         let order = DreamOrder { again: Some(self.dream.clone()), ..self.order.order(String::new())? };
-        let begun = begin(&mut connect(&self.directory)?, order)?;
+        let begun = begin_and_hear(&mut connect(&self.directory)?, order)?;
         print(&format!("{}\n", begun.dream))
     }
 }
@@ -258,7 +268,10 @@ impl Run {
         // The answer is that it is over, in one way or another; then all of it is written down.
         client.send(&wake)?;
         let code = ExitCode::from(crate::answer::exit_code_of(&answer.outcome));
-        let page = tell::page(&mut client, &begun.dream)?;
+        let page = match self.json {
+            true => tell::whole_page(&mut client, &begun.dream)?,
+            false => tell::page(&mut client, &begun.dream)?,
+        };
         if self.json {
             let object = json!({ "dream": begun.dream, "answer": send::json_of(&answer), "journal": page });
             print(&format!("{object}\n"))?;

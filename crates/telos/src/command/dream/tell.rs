@@ -77,6 +77,7 @@ impl Show {
             return Ok(ExitCode::SUCCESS);
         }
         if self.json {
+            let page = whole_page(&mut connect(&self.directory)?, &self.dream)?;
             return print(&format!("{page}\n"));
         }
         print_page(&page, color)
@@ -88,6 +89,21 @@ pub fn page(client: &mut Client, dream: &str) -> anyhow::Result<Value> {
         Outcome::Value(shown) => Ok(serde_json::from_str(&shown.text)?),
         Outcome::Failure(failure) => bail!(failure.message),
     }
+}
+
+/// The same with all changes, however many answers that takes.
+pub fn whole_page(client: &mut Client, dream: &str) -> anyhow::Result<Value> {
+    let mut whole = page(client, dream)?;
+    while let Some(from) = whole["more_from"].as_u64() {
+        let request = Request::new(Command::DreamChanges { dream: dream.into(), from });
+        let Outcome::Value(shown) = client.send(&request)?.outcome else { bail!("the rest of dream {dream} is gone") };
+        let mut more: Value = serde_json::from_str(&shown.text)?;
+        if let (Some(changes), Some(others)) = (whole["changes"].as_array_mut(), more["changes"].as_array_mut()) {
+            changes.append(others);
+        }
+        whole["more_from"] = more["more_from"].take();
+    }
+    Ok(whole)
 }
 
 pub fn print_page(page: &Value, color: Color) -> anyhow::Result<ExitCode> {

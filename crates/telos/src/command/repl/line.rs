@@ -101,7 +101,7 @@ impl Line for Opened {
                 }
                 answer
             }
-            Begun::Apart(job) => job(),
+            Begun::Apart(job) | Begun::Aside(job) => job(),
             // Only a dream says that.
             Begun::Last(_) => Answer::failed(FailureKind::Refused, "no dream begins here"),
         };
