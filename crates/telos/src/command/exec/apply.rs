@@ -127,7 +127,7 @@ impl<'p> Stage<'p> {
         for (number, step) in self.plan.steps.iter().enumerate().rev() {
             self.set_mode(number, step).with_context(|| format!("{:?}", step.path()))?;
         }
-        Ok(())
+        self.ensure_untouched()
     }
 
     fn take(&mut self, number: usize, step: &Step) -> anyhow::Result<()> {
@@ -190,11 +190,27 @@ impl<'p> Stage<'p> {
         let details = statat(&self.aside, aside_name, AtFlags::SYMLINK_NOFOLLOW)?;
         let now = Fingerprint::new(&details);
         let before = self.plan.snapshot.before(path);
-        // What is in a directory was looked at before, and changes its times as it is emptied.
+        // What is in a directory is looked at when all has been moved.
         let is_same = before.is_some_and(|before| {
             before.kind == Kind::Directory && now.kind == Kind::Directory || before.is_moved(&now)
         });
         anyhow::ensure!(is_same, "it was changed meanwhile");
+        Ok(())
+    }
+
+    /// What is in the directories that were moved aside is what the program saw, too: it is about to be removed, and the look
+    /// before the first step was long ago.
+    fn ensure_untouched(&self) -> anyhow::Result<()> {
+        let removed =
+            self.done.iter().filter_map(|done| if let Done::Removed(number) = done { Some(number) } else { None });
+        for number in removed {
+            let path = self.plan.steps[*number].path();
+            let was_directory = self.plan.snapshot.before(path).is_some_and(|before| before.kind == Kind::Directory);
+            let place = Path::new(&self.aside_name).join(number.to_string());
+            if was_directory && let Some(changed) = self.plan.snapshot.changed_below_at(path, &place).first() {
+                bail!("{changed:?}: it was changed meanwhile");
+            }
+        }
         Ok(())
     }
 
