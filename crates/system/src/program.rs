@@ -50,6 +50,12 @@ pub fn restore_signals() -> Result<()> {
     }
 }
 
+/// Lets the kernel keep how a child ended until we ask. Whoever started us may have turned that off, which programs inherit.
+pub fn hear_of_children() {
+    // SAFETY: the default is no function of ours.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+}
+
 /// Makes writing where nobody reads an error, as Rust's library expects it, and no signal.
 pub fn ignore_broken_pipes() {
     // SAFETY: no function of ours is called for it.

@@ -30,6 +30,7 @@ use std::process::ExitCode;
 use system::shell::quoted;
 
 fn main() -> ExitCode {
+    system::program::hear_of_children();
     let cli = command::Cli::read().unwrap_or_else(|error| with_tip(error).exit());
     install_panic_message();
     match std::panic::catch_unwind(|| cli.run()) {

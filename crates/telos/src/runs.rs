@@ -125,7 +125,8 @@ fn forget(directory: &Path, now: Timestamp) {
 fn files(directory: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    let mut names: Vec<String> = names.filter(|name| name.len() > 8 && number_in(name, &name[..7]).is_some()).collect();
+    let is_ours = |name: &String| name.get(..7).is_some_and(|month| number_in(name, month).is_some());
+    let mut names: Vec<String> = names.filter(is_ours).collect();
     names.sort();
     names
 }

@@ -120,3 +120,33 @@ fn a_user_adds_a_language_with_a_few_lines() {
         "{ran:?}"
     );
 }
+
+/// A version manager looks into the directory that it is called in: a file there chose what was run outside of the sandbox, and
+/// what was let in.
+#[test]
+fn a_file_in_the_directory_does_not_choose_where_a_language_is() {
+    let bench = Bench::new();
+    let tools = tempfile::tempdir().unwrap();
+    let places = ["right", "hostile"].map(|name| {
+        let place = tools.path().join(name);
+        std::fs::create_dir_all(place.join("bin")).unwrap();
+        write_program(&place.join("bin/garden"), &format!("echo {name}"));
+        place
+    });
+    let shim = format!("if [ -f choice ]; then touch ran; cat choice; else echo {}; fi", places[0].display());
+    write_program(&tools.path().join("garden-where"), &shim);
+    std::fs::create_dir(bench.configuration.path().join("telos")).unwrap();
+    let languages = "[garden]\nfind = [\"garden\"]\nask = [\"garden-where\"]\nrun = [\"{found}\", \"{code}\"]\n";
+    write(bench.configuration.path(), "telos/languages.toml", languages);
+    write(bench.path(), "choice", &places[1].display().to_string());
+    let path = format!("{}:/usr/bin:/bin", tools.path().display());
+    let ran = bench.command(&["exec", "--lang", "garden", "-e", "x"]).env("PATH", path).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&ran.stdout), "right\n", "{ran:?}");
+    assert!(!bench.path().join("ran").exists());
+}
+
+fn write_program(path: &std::path::Path, script: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::write(path, format!("#!/bin/sh\n{script}\n")).unwrap();
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}

@@ -3,6 +3,7 @@
 mod launch;
 
 use launch::exec::Bench;
+use launch::up::{signal, wait_for};
 use launch::write;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::Stdio;
@@ -42,6 +43,16 @@ fn a_signal_is_128_and_its_number() {
     let ran = Bench::new().bash(&[], "kill -SEGV $$");
     assert_eq!(ran.code, Some(128 + 11), "{ran:?}");
     assert!(ran.errors.ends_with("telos: ended by signal 11 (segmentation fault)\n"), "{ran:?}");
+}
+
+/// Who ignores SIGCHLD hands that on to whatever it starts, and the kernel then tells nobody how a child ended.
+#[test]
+fn a_run_is_heard_of_also_where_ends_of_children_are_ignored() {
+    let bench = Bench::new();
+    let mut command = std::process::Command::new("bash");
+    command.args(["-c", "trap '' CHLD; exec \"$0\" exec -- sh -c 'exit 3'", env!("CARGO_BIN_EXE_telos")]);
+    let ran = command.env("XDG_STATE_HOME", bench.state.path()).current_dir(bench.path()).output().unwrap();
+    assert_eq!(ran.status.code(), Some(3), "{ran:?}");
 }
 
 #[test]
@@ -170,4 +181,41 @@ fn signals_to_us_end_it_and_are_recorded() {
         assert_eq!(child.wait().unwrap().code(), Some(code), "{name}");
         assert_eq!(bench.last_run()["verdict"], "stopped", "{name}");
     }
+}
+
+/// Whoever watches over a program also hands its output on: a reader that stood still held up the end of its time, and signals.
+#[test]
+fn a_reader_that_stands_still_holds_up_neither_time_nor_signals() {
+    let bench = Bench::new();
+    let script = "head -c 300000 /dev/zero; sleep 1000";
+    let child = bench.command(&["exec", "--timeout", "1", "--", "bash", "-c", script]).spawn().unwrap();
+    assert_eq!(ended_unread(child), Some(124));
+    assert_eq!((&bench.last_run()["verdict"], &bench.last_run()["limit"]), (&"limited".into(), &"time".into()));
+    let json = "head -c 3000000 /dev/zero | tr '\\0' x";
+    let orders: [&[&str]; 2] = [&["exec", "--", "bash", "-c", script], &["exec", "--json", "--", "bash", "-c", json]];
+    for order in orders {
+        let child = bench.command(order).spawn().unwrap();
+        let is_full = || rustix::io::ioctl_fionread(child.stdout.as_ref().unwrap()).unwrap() >= 64 << 10;
+        wait_for("the pipe is full", is_full);
+        signal(child.id(), "TERM");
+        assert_eq!(ended_unread(child), Some(143), "{order:?}");
+    }
+}
+
+/// Its output stays open, and full.
+fn ended_unread(mut child: std::process::Child) -> Option<i32> {
+    let _output = child.stdout.take();
+    child.wait().unwrap().code()
+}
+
+/// The reader goes on after the program has ended, before its time is up: it gets all of it.
+#[test]
+fn a_reader_that_is_slow_gets_all_of_it() {
+    let bench = Bench::new();
+    let mut child = bench.command(&["exec", "--", "head", "-c", "300000", "/dev/zero"]).spawn().unwrap();
+    let is_full = || rustix::io::ioctl_fionread(child.stdout.as_ref().unwrap()).unwrap() >= 64 << 10;
+    wait_for("the pipe is full", is_full);
+    let mut output = Vec::new();
+    child.stdout.take().unwrap().read_to_end(&mut output).unwrap();
+    assert_eq!((output.len(), child.wait().unwrap().code()), (300_000, Some(0)));
 }

@@ -3,6 +3,7 @@
 
 mod launch;
 
+use launch::exec::Bench;
 use launch::up::{Up, is_alive, signal, wait_for};
 use launch::{Ran, command, telos_in};
 use serde_json::{Value, json};
@@ -340,4 +341,21 @@ fn an_agent_that_cannot_run_is_told_and_leaves_no_dream() {
     let directory = up.directory.to_str().unwrap();
     let ran = telos_in(Path::new("."), &["dream", "run", "--image", directory, "--net", "a.example:80", "-e", "1"], "");
     assert!(ran.code == Some(1) && ran.errors.contains("--command"), "{ran:?}");
+}
+
+/// Of agents the log had no digests, and of those that were not started nothing.
+#[test]
+fn what_an_agent_wrote_is_recorded_and_so_is_one_that_was_not_started() {
+    let (up, bench) = (Up::start(&[]), Bench::new());
+    let done = format!("{}\n", request("done", json!({})));
+    let script = format!("echo '{}'; echo oh >&2", done.trim_end());
+    assert_eq!(bench.command(&words(&up, &[], &["sh", "-c", &script])).output().unwrap().status.code(), Some(0));
+    let run = bench.last_run();
+    // What `echo oh | sha256sum` prints.
+    let digest = "sha256:fe802256de45cde7a2cb7c6bbecadc6b1738ca4d9531e6c8266817c27304f830";
+    assert_eq!(run["digest"]["stderr"], digest, "{run}");
+    assert_ne!(run["digest"]["stdout"], run["digest"]["stderr"], "{run}");
+    assert_eq!(bench.command(&words(&up, &[], &["no-such-program"])).output().unwrap().status.code(), Some(1));
+    let run = bench.last_run();
+    assert_eq!((&run["verdict"], &run["program"][0]), (&"refused".into(), &"no-such-program".into()), "{run}");
 }

@@ -67,9 +67,9 @@ impl Child {
         self.process.id()
     }
 
-    /// How it ended, if it has.
+    /// How it ended, if it has. If somebody else was told how, it has gone all the same.
     pub fn ended(&mut self) -> Option<ExitStatus> {
-        self.process.try_wait().ok().flatten()
+        self.process.try_wait().unwrap_or(Some(ExitStatus::from_raw(UNKNOWN)))
     }
 
     /// Closes our end and waits until it has ended by itself; kills it if that takes too long.
@@ -89,6 +89,8 @@ impl Child {
     }
 }
 
+/// Of a process of which nobody knows how it ended: neither a code nor a signal.
+const UNKNOWN: i32 = 0xffff;
 const SIGKILL: i32 = 9;
 const SIGXCPU: i32 = 24;
 
@@ -105,5 +107,21 @@ pub fn cause(status: ExitStatus) -> String {
         (Some(signal), _) => format!("signal {signal} ended it"),
         (None, Some(code)) => format!("exit code {code}; what it said stands above"),
         (None, None) => "nobody knows how".to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The keeper asked again and again for one that it took to be there.
+    #[test]
+    fn a_child_that_somebody_else_waited_for_has_ended() {
+        let process = Command::new("true").spawn().unwrap();
+        let pid = Pid::from_child(&process);
+        let (pair, _) = UnixStream::pair().unwrap();
+        let mut child = Child { process, pair, end: pidfd_open(pid, PidfdFlags::empty()).unwrap() };
+        rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::empty()).unwrap();
+        assert_eq!(child.ended().map(cause), Some("nobody knows how".to_string()));
     }
 }

@@ -31,7 +31,7 @@ pub struct Ordered {
     pub input: Option<OwnedFd>,
 }
 
-/// The way to the thread of the warden that watches over a run.
+/// The way to the warden's process that watches over a run.
 pub struct Channel {
     pub stream: UnixStream,
     pub inbox: Inbox,

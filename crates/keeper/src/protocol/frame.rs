@@ -188,6 +188,11 @@ impl Outbox {
         self.buffer.extend_from_slice(body);
     }
 
+    /// What is left of a frame that was begun in another way.
+    pub(crate) fn push_bytes(&mut self, bytes: &[u8]) {
+        self.buffer.extend_from_slice(bytes);
+    }
+
     /// The same for a structure, written straight into place.
     pub fn push_json(&mut self, kind: Kind, id: u64, message: &impl serde::Serialize) {
         let frame = self.buffer.len();

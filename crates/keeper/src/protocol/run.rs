@@ -205,6 +205,7 @@ pub enum RunVerdict {
     Exited(i32),
     Signalled(i32),
     Limited(RunLimit),
+    /// Somebody wanted that: of what it said and changed, not all need have come.
     Stopped,
 }
 

@@ -5,7 +5,7 @@ use super::Warding;
 use crate::error::KeeperError;
 use crate::protocol::{
     FRAME_BYTES_MAX, Frame, HEADER_BYTES, Inbox, Kind, Outbox, RunChange, RunChangeKind, RunClient, RunEnd, RunFailure,
-    RunOrder, RunStream, Word, split_bytes, with_bytes,
+    RunLimit, RunOrder, RunStream, RunVerdict, Word, split_bytes, with_bytes,
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -13,8 +13,7 @@ use rustix::net::{SendFlags, send};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 /// An order with all that came with it.
@@ -30,8 +29,15 @@ pub struct Ordered<'o> {
 pub struct Conversation {
     socket: UnixStream,
     token: u64,
-    /// Nobody reads any more, or took too long to.
-    is_given_up: AtomicBool,
+    sending: Mutex<Sending>,
+}
+
+#[derive(Default)]
+struct Sending {
+    /// Nobody reads any more, or took too long to: from then on nothing is handed on, and this is how it ended.
+    given_up: Option<RunVerdict>,
+    /// Of the frame that was begun then. It has to come before the end, which would be taken for a part of it.
+    rest: Vec<u8>,
 }
 
 /// The most bytes of a file in one frame.
@@ -48,16 +54,12 @@ pub fn hold(warding: &impl Warding, socket: UnixStream, input: Option<OwnedFd>) 
                 continue;
             }
             Ok(Some(frame)) => {
-                let is_given_up = AtomicBool::new(false);
-                let conversation = Arc::new(Conversation { socket, token: frame.id, is_given_up });
+                let conversation = Arc::new(Conversation { socket, token: frame.id, sending: Mutex::default() });
                 let end = match split_bytes::<RunOrder>(frame.body) {
                     Ok((order, bytes)) => warding.run(Ordered { order, client, bytes, input }, &conversation),
                     Err(error) => RunEnd::failed(RunFailure::Refused, error.to_string()),
                 };
-                let mut outbox = Outbox::default();
-                outbox.push_json(Kind::Ended, conversation.token, &end);
-                // Whoever does not hear it has no use for it.
-                let _ = outbox.drain(&conversation.socket);
+                conversation.finish(end);
                 return;
             }
             Ok(None) => {}
@@ -102,27 +104,50 @@ impl Conversation {
     }
 
     fn send(&self, frame: &[u8], until: Option<Instant>) {
+        let mut sending = self.sending();
         let mut left = frame;
-        while !left.is_empty() && !self.is_given_up.load(Ordering::Relaxed) {
+        while !left.is_empty() && sending.given_up.is_none() {
             match send(&self.socket, left, SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
                 Ok(count) => left = left.get(count..).unwrap_or_default(),
                 Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) if self.await_room(until) => {}
-                Err(_) => self.is_given_up.store(true, Ordering::Relaxed),
+                Err(Errno::AGAIN) => sending.given_up = self.await_room(until).err(),
+                Err(_) => sending.given_up = Some(RunVerdict::Stopped),
             }
+        }
+        if left.len() < frame.len() {
+            sending.rest = left.to_vec();
         }
     }
 
-    /// Whether there is room; not if the run is to be stopped.
-    fn await_room(&self, until: Option<Instant>) -> bool {
+    fn sending(&self) -> MutexGuard<'_, Sending> {
+        self.sending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Says how it ended, after what was begun. What was not handed on whole did not end well, whatever the program says.
+    fn finish(&self, mut end: RunEnd) {
+        let mut sending = self.sending();
+        if let (RunEnd::Ended { verdict, .. }, Some(given_up)) = (&mut end, sending.given_up)
+            && matches!(verdict, RunVerdict::Exited(_) | RunVerdict::Signalled(_))
+        {
+            *verdict = given_up;
+        }
+        let mut outbox = Outbox::default();
+        outbox.push_bytes(&std::mem::take(&mut sending.rest));
+        outbox.push_json(Kind::Ended, self.token, &end);
+        // Whoever does not hear it has no use for it.
+        let _ = outbox.drain(&self.socket);
+    }
+
+    /// Until there is room. If the run is to be stopped, or its time is up, that is how it ends.
+    fn await_room(&self, until: Option<Instant>) -> Result<(), RunVerdict> {
         let left = until.map(|until| until.saturating_duration_since(Instant::now()));
         let left = left.and_then(|left| Timespec::try_from(left).ok());
         let mut waited = [PollFd::from_borrowed_fd(self.socket.as_fd(), PollFlags::OUT | PollFlags::IN)];
         match poll(&mut waited, left.as_ref()) {
-            Ok(0) => false,
-            Err(Errno::INTR) => true,
-            Err(_) => false,
-            Ok(_) => waited[0].revents() == PollFlags::OUT,
+            Ok(0) => Err(RunVerdict::Limited(RunLimit::Time)),
+            Err(Errno::INTR) => Ok(()),
+            Ok(_) if waited[0].revents() == PollFlags::OUT => Ok(()),
+            _ => Err(RunVerdict::Stopped),
         }
     }
 

@@ -3,13 +3,14 @@
 
 use super::*;
 use crate::protocol::{
-    FRAME_BYTES_MAX, Inbox, Kind, Outbox, RunCalls, RunOrder, RunStream, RunUsage, RunVerdict, with_bytes,
+    FRAME_BYTES_MAX, Inbox, Kind, Outbox, RunCalls, RunChange, RunChangeKind, RunOrder, RunStream, RunUsage,
+    RunVerdict, Word, with_bytes,
 };
 use rustix::event::{PollFd, PollFlags, poll};
 use std::os::unix::net::UnixStream;
 use std::thread::JoinHandle;
 
-/// Says what it was given, then floods if told to, and ends when it is to be stopped.
+/// Says what it was given, then floods or tells changes if told to, and ends when it is to be stopped.
 struct Echo;
 
 impl Warding for Echo {
@@ -19,13 +20,22 @@ impl Warding for Echo {
         if program == "flood" {
             conversation.output(RunStream::Error, &vec![0; 64 << 20], None);
         }
+        if program == "change" {
+            let kind = RunChangeKind::File { mode: 0o644 };
+            let change = RunChange { grant: 0, path: Word::Text("file".into()), kind };
+            (0..64).for_each(|_| conversation.change(&change, &vec![1; 3 << 20]));
+            return ended(RunVerdict::Exited(0));
+        }
         if program != "echo" {
             let lifeline = conversation.lifeline().unwrap();
             poll(&mut [PollFd::new(&lifeline, PollFlags::IN)], None).unwrap();
         }
-        let (usage, calls) = (RunUsage::default(), RunCalls::default());
-        RunEnd::Ended { verdict: RunVerdict::Stopped, usage, lacks: Vec::new(), calls }
+        ended(RunVerdict::Stopped)
     }
+}
+
+fn ended(verdict: RunVerdict) -> RunEnd {
+    RunEnd::Ended { verdict, usage: RunUsage::default(), lacks: Vec::new(), calls: RunCalls::default() }
 }
 
 fn give(program: &str) -> (UnixStream, JoinHandle<()>) {
@@ -37,17 +47,43 @@ fn give(program: &str) -> (UnixStream, JoinHandle<()>) {
 }
 
 fn hear(socket: &UnixStream) -> Vec<Kind> {
+    hear_all(socket).0
+}
+
+/// With what was said of the end.
+fn hear_all(socket: &UnixStream) -> (Vec<Kind>, Option<RunEnd>) {
     let mut inbox = Inbox::default();
-    let mut kinds = Vec::new();
+    let (mut kinds, mut end) = (Vec::new(), None);
     loop {
         while let Some(frame) = inbox.next(FRAME_BYTES_MAX).unwrap() {
             assert_eq!(frame.id, 7);
             kinds.push(frame.kind);
+            if frame.kind == Kind::Ended {
+                end = Some(serde_json::from_slice(frame.body).unwrap());
+            }
         }
         if inbox.fill(socket).unwrap_or(0) == 0 {
-            return kinds;
+            assert!(!inbox.is_partial(), "half a frame came");
+            return (kinds, end);
         }
     }
+}
+
+/// A part of the changes came, and the end said that the program had ended well: whoever applied them applied a part.
+#[test]
+fn a_run_that_is_cancelled_while_its_changes_are_told_was_stopped() {
+    let (socket, _) = give("change");
+    socket.shutdown(std::net::Shutdown::Write).unwrap();
+    let (kinds, end) = hear_all(&socket);
+    assert!(kinds.len() < 64 * 3, "not all of it was told");
+    assert_eq!(end, Some(ended(RunVerdict::Stopped)));
+}
+
+#[test]
+fn a_run_whose_changes_are_all_taken_ended_as_it_did() {
+    let (socket, _) = give("change");
+    let (kinds, end) = hear_all(&socket);
+    assert_eq!((kinds.len(), end), (2 + 64 * 3, Some(ended(RunVerdict::Exited(0)))));
 }
 
 #[test]

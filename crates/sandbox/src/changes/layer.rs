@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 
 /// No run can have written more where nobody set a limit.
 const MOST_BYTES: u64 = 4 << 30;
+/// What is read of a file at once.
+const PIECE_BYTES: usize = 1 << 20;
 /// Directories in directories.
 const MOST_DEPTH: usize = 512;
 /// Says that a directory hides the one below it.
@@ -90,8 +92,7 @@ impl Reader {
             return Ok(unreadable("it and the files before it are larger than what may be written"));
         }
         let file = self.open_own(parent, name, about, OFlags::RDONLY | OFlags::NONBLOCK)?;
-        let mut bytes = Vec::with_capacity(size as usize);
-        rustix::io::retry_on_intr(|| read_to_end(&file, &mut bytes, size as usize))?;
+        let bytes = read_to_end(&file, size as usize)?;
         self.left_bytes -= bytes.len() as u64;
         Ok(ChangeKind::File { bytes, mode })
     }
@@ -114,17 +115,22 @@ fn unreadable(why: &str) -> ChangeKind {
     ChangeKind::Unreadable { why: why.into() }
 }
 
-fn read_to_end(file: &OwnedFd, bytes: &mut Vec<u8>, size: usize) -> Answer<()> {
+/// Piece by piece: a file with holes says that it is as long as it likes, and memory may end before.
+fn read_to_end(file: &OwnedFd, size: usize) -> Answer<Vec<u8>> {
+    let mut bytes = Vec::new();
     while bytes.len() < size {
         let old = bytes.len();
-        bytes.resize(size, 0);
-        let count = rustix::io::read(file, bytes.get_mut(old..).unwrap_or_default());
-        bytes.truncate(old + count.unwrap_or(0));
-        if count? == 0 {
+        let piece = PIECE_BYTES.min(size - old);
+        bytes.try_reserve(piece).map_err(|_| Errno::NOMEM)?;
+        bytes.resize(old + piece, 0);
+        let place = bytes.get_mut(old..).unwrap_or_default();
+        let count = rustix::io::retry_on_intr(|| rustix::io::read(file, &mut *place))?;
+        bytes.truncate(old + count);
+        if count == 0 {
             break;
         }
     }
-    Ok(())
+    Ok(bytes)
 }
 
 fn open(directory: impl AsFd, path: &Path, flags: OFlags) -> Answer<OwnedFd> {
@@ -146,4 +152,41 @@ fn names(upper: &OwnedFd, directory: &Path) -> Answer<Vec<CString>> {
     }
     names.sort();
     Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lies_too_deep_is_told_and_not_left_out() {
+        let ground = tempfile::tempdir().unwrap();
+        let deep = PathBuf::from(vec!["d"; MOST_DEPTH + 8].join("/"));
+        std::fs::create_dir_all(ground.path().join(&deep)).unwrap();
+        std::fs::write(ground.path().join(&deep).join("lost"), "x").unwrap();
+        let mut reader = Reader::new(None);
+        reader.read(7, &OwnedFd::from(std::fs::File::open(ground.path()).unwrap()));
+        let last = reader.changes.last().unwrap();
+        assert!(last.path.components().count() == MOST_DEPTH && reader.changes.len() == MOST_DEPTH);
+        assert!(matches!(&last.kind, ChangeKind::Unreadable { why } if why.contains("512")), "{:?}", last.kind);
+    }
+
+    #[test]
+    fn a_directory_that_cannot_be_listed_is_told() {
+        let file = tempfile::tempfile().unwrap();
+        let mut reader = Reader::new(None);
+        reader.read(0, &OwnedFd::from(file));
+        assert!(matches!(&reader.changes[..], [Changed { kind: ChangeKind::Unreadable { .. }, .. }]));
+    }
+
+    #[test]
+    fn a_file_with_holes_is_read_as_long_as_it_is() {
+        let ground = tempfile::tempdir().unwrap();
+        let file = std::fs::File::create(ground.path().join("holes")).unwrap();
+        file.set_len(3 * PIECE_BYTES as u64 + 5).unwrap();
+        let mut reader = Reader::new(None);
+        reader.read(0, &OwnedFd::from(std::fs::File::open(ground.path()).unwrap()));
+        let ChangeKind::File { bytes, .. } = &reader.changes[0].kind else { panic!("{:?}", reader.changes) };
+        assert!(bytes.len() == 3 * PIECE_BYTES + 5 && bytes.iter().all(|byte| *byte == 0));
+    }
 }

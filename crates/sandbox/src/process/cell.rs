@@ -32,8 +32,8 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use system::clone::{self, Child};
-pub use told::Line;
 use told::{Answer, Told};
+pub use told::{KILLED, Line};
 
 /// Counters that any use of the network moves: packets, and attempts that did not become packets. What `netstat` counts
 /// beyond them needs packets.

@@ -63,8 +63,7 @@ pub struct Counted {
     pub time: Duration,
     /// What each process has in common with the one outside, of which it is a copy.
     pub inherited_bytes: u64,
-    /// Ticks of each process that was ever seen, by its number and start.
-    ticks: BTreeMap<(u64, u64), u64>,
+    ticks: Ticks,
     /// Who waits for the program, if that is no process of the run.
     pub parent: Option<Parent>,
 }
@@ -107,7 +106,7 @@ fn duration(ticks: u64) -> Duration {
 
 impl Counted {
     pub fn new(proc: OwnedFd, files: OwnedFd) -> Counted {
-        let (ticks, parent) = (BTreeMap::new(), None);
+        let (ticks, parent) = (Ticks::default(), None);
         Counted { proc, files, peak_bytes: 0, time: Duration::ZERO, inherited_bytes: 0, ticks, parent }
     }
 
@@ -117,6 +116,7 @@ impl Counted {
             openat(&self.proc, c".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).ok()?;
         let mut bytes = 0u64;
         let mut nameless = Nameless::default();
+        let mut present = BTreeSet::new();
         for entry in Dir::read_from(&processes).ok()?.flatten() {
             let name = entry.file_name().to_bytes();
             if !name.first().is_some_and(u8::is_ascii_digit) {
@@ -124,15 +124,16 @@ impl Counted {
             }
             bytes += self.memory_of(name).unwrap_or(0).saturating_sub(self.inherited_bytes);
             bytes += nameless.look(&self.proc, name);
-            if let Some((process, ticks)) = self.ticks_of(name) {
-                self.ticks.insert(process, ticks);
+            present.extend(number_of(name));
+            if let Some((number, start, ticks)) = self.ticks_of(name) {
+                self.ticks.see(number, start, ticks);
             }
         }
+        self.ticks.forget_all_but(&present);
         let files = fstatvfs(&self.files).ok()?;
         bytes += files.f_blocks.saturating_sub(files.f_bfree) * files.f_frsize;
         self.peak_bytes = self.peak_bytes.max(bytes);
-        let ticks: u64 = self.ticks.values().sum();
-        self.time = self.time.max(duration(ticks));
+        self.time = self.time.max(duration(self.ticks.sum()));
         Some(bytes)
     }
 
@@ -148,13 +149,45 @@ impl Counted {
         private_bytes(&self.text(process, b"statm")?)
     }
 
-    /// Which process it is, and its own ticks: its children may be waited for by nobody.
-    fn ticks_of(&self, process: &[u8]) -> Option<((u64, u64), u64)> {
+    /// Which process it is by number and start, and its own ticks: its children may be waited for by nobody.
+    fn ticks_of(&self, process: &[u8]) -> Option<(u64, u64, u64)> {
         let text = self.text(process, b"stat")?;
-        let number = std::str::from_utf8(process).ok()?.parse().ok()?;
         let fields = numbers(&text)?;
         let (user, system, start) = (fields.get(11)?, fields.get(12)?, fields.get(19)?);
-        Some(((number, *start), user + system))
+        Some((number_of(process)?, *start, user + system))
+    }
+}
+
+fn number_of(process: &[u8]) -> Option<u64> {
+    std::str::from_utf8(process).ok()?.parse().ok()
+}
+
+/// Of all processes that were ever seen. Those that are gone are one number: a run may start any number of them.
+#[derive(Default)]
+struct Ticks {
+    /// When each began, and its ticks.
+    living: BTreeMap<u64, (u64, u64)>,
+    gone: u64,
+}
+
+impl Ticks {
+    fn see(&mut self, number: u64, start: u64, ticks: u64) {
+        // The number may have been another's before.
+        let before = self.living.insert(number, (start, ticks));
+        self.gone += before.filter(|before| before.0 != start).map_or(0, |before| before.1);
+    }
+
+    fn forget_all_but(&mut self, present: &BTreeSet<u64>) {
+        let gone = &mut self.gone;
+        self.living.retain(|number, (_, ticks)| {
+            let stays = present.contains(number);
+            *gone += if stays { 0 } else { *ticks };
+            stays
+        });
+    }
+
+    fn sum(&self) -> u64 {
+        self.gone + self.living.values().map(|(_, ticks)| ticks).sum::<u64>()
     }
 }
 
@@ -306,6 +339,19 @@ fn next(used: Duration, limit: Duration) -> (Option<Limit>, Option<Duration>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_processes_used_counts_after_they_are_gone_and_they_are_forgotten() {
+        let mut ticks = Ticks::default();
+        for number in 1..=1000 {
+            ticks.see(number, 1, 2);
+            ticks.see(number, 1, 3);
+            ticks.see(7, number + 1, 1);
+            ticks.forget_all_but(&BTreeSet::from([7, number]));
+        }
+        assert_eq!(ticks.sum(), 1000 * 3 + 1000);
+        assert!(ticks.living.len() <= 2, "{}", ticks.living.len());
+    }
 
     #[test]
     fn who_sleeps_is_looked_at_less_often_and_who_wakes_up_as_before() {

@@ -203,7 +203,9 @@ fn memory_options(limits: &Limits, skeleton_bytes: u64) -> Result<Vec<(CString, 
     let number = |value: u64| word_of(OsStr::new(&value.to_string()));
     let mut options = vec![(c"mode".to_owned(), c"755".to_owned())];
     if let Some(bytes) = limits.disk_bytes {
-        options.push((c"size".to_owned(), number(bytes.saturating_add(skeleton_bytes))?));
+        // None at all would mean as much as there is.
+        let least = rustix::param::page_size() as u64;
+        options.push((c"size".to_owned(), number(bytes.saturating_add(skeleton_bytes).max(least))?));
     }
     if let Some(files) = limits.disk_files {
         options.push((c"nr_inodes".to_owned(), number(files.saturating_add(SKELETON_FILES))?));

@@ -12,6 +12,8 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 
 /// What is read at once: most runs say little, and memory that is not touched costs nothing.
 const CHUNK: usize = 16 << 10;
+/// What is read of a stream before limits are looked at again: a run may say more as fast as it is read.
+const CHUNKS_AT_ONCE: usize = 16;
 
 /// The ends of the pipes that the run gets.
 pub struct Given {
@@ -96,7 +98,17 @@ impl Kept {
     /// Moves what can be moved without waiting. `false` if the run said more than it may.
     pub fn pump(&mut self) -> bool {
         self.feed();
-        self.drain(Stream::Output) && self.drain(Stream::Error)
+        self.drain(Stream::Output, CHUNKS_AT_ONCE) && self.drain(Stream::Error, CHUNKS_AT_ONCE)
+    }
+
+    /// After the end: what lies in the pipes still. Not more than they hold, for somebody else may have them open.
+    pub fn pump_rest(&mut self) -> bool {
+        let chunks_in = |end: &Option<OwnedFd>| {
+            let held = end.as_ref().and_then(|end| rustix::pipe::fcntl_getpipe_size(end).ok());
+            held.unwrap_or_default().div_ceil(CHUNK).max(CHUNKS_AT_ONCE)
+        };
+        let (output, error) = (chunks_in(&self.output), chunks_in(&self.error));
+        self.drain(Stream::Output, output) && self.drain(Stream::Error, error)
     }
 
     fn feed(&mut self) {
@@ -106,20 +118,21 @@ impl Kept {
         }
     }
 
-    fn drain(&mut self, stream: Stream) -> bool {
+    fn drain(&mut self, stream: Stream, most_chunks: usize) -> bool {
         let place = match stream {
             Stream::Output => &mut self.output,
             Stream::Error => &mut self.error,
         };
         let Some(end) = place else { return true };
         self.buffer.resize(CHUNK, 0);
-        loop {
-            let count = match rustix::io::read(&*end, &mut self.buffer) {
-                Ok(0) => break,
-                Ok(count) => count,
+        for _ in 0..most_chunks {
+            let count = match rustix::io::retry_on_intr(|| rustix::io::read(&*end, &mut self.buffer)) {
+                Ok(count @ 1..) => count,
                 Err(Errno::AGAIN) => return true,
-                Err(Errno::INTR) => continue,
-                Err(_) => break,
+                Ok(0) | Err(_) => {
+                    *place = None;
+                    return true;
+                }
             };
             let room = self.most_bytes.map_or(u64::MAX, |most| most - self.output_bytes);
             let taken = usize::try_from(room).map_or(count, |room| room.min(count));
@@ -134,7 +147,6 @@ impl Kept {
                 return true;
             }
         }
-        *place = None;
         true
     }
 }
@@ -146,15 +158,19 @@ impl Feed {
             let Some(source) = &self.source else { return Ok(false) };
             let mut is_ready = [PollFd::new(source, PollFlags::IN)];
             let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
-            if rustix::event::poll(&mut is_ready, Some(&now))? == 0 {
+            if matches!(rustix::event::poll(&mut is_ready, Some(&now)), Ok(0) | Err(Errno::INTR)) {
                 return Ok(true);
             }
             self.pending.resize(CHUNK, 0);
-            let count = rustix::io::read(source, &mut self.pending)?;
-            self.pending.truncate(count);
+            let read = rustix::io::read(source, &mut self.pending);
+            self.pending.truncate(read.unwrap_or(0));
             self.written = 0;
-            if count == 0 {
-                return Ok(false);
+            match read {
+                Ok(1..) => {}
+                // A signal came, or somebody who reads the same source was faster.
+                Err(Errno::INTR | Errno::AGAIN) => return Ok(true),
+                Ok(0) => return Ok(false),
+                Err(errno) => return Err(errno.into()),
             }
         }
         match rustix::io::write(&self.pipe, self.pending.get(self.written..).unwrap_or_default()) {

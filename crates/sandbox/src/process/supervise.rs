@@ -1,6 +1,6 @@
 //! The one outside while a run goes on: moves streams, watches limits, and is back when all of the run is gone.
 
-use super::cell::Line;
+use super::cell::{KILLED, Line};
 use super::meter::{Meter, sockets_in, sockets_of};
 use super::network::Services;
 use super::report::{LENGTH, Message};
@@ -121,7 +121,7 @@ impl Run {
             let times = [self.left(now), look_at.map(|time| time.saturating_duration_since(now))];
             let timeout = if limit.is_some() { None } else { times.into_iter().flatten().min() };
             if self.sleep(timeout, listens && status.is_none(), companion)? {
-                let is_within = self.streams.pump();
+                let is_within = self.streams.pump_rest();
                 limit = limit.or((!is_within).then_some(Limit::Output));
                 return Ok(limit);
             }
@@ -279,9 +279,6 @@ impl Run {
         Ok(Outcome { verdict, usage, lacks: std::mem::take(&mut self.lacks), changes: reader.changes, calls })
     }
 }
-
-/// The status of a process that was killed.
-const KILLED: i32 = 9;
 
 fn verdict_of(status: i32) -> Verdict {
     let status = ExitStatus::from_raw(status);

@@ -40,6 +40,9 @@ const CODE_NAME: &str = "code";
 pub const CODE: &CStr = c"code";
 pub const CODE_PLACE: &str = "/code";
 
+/// What every program finds in its environment.
+pub const VARIABLES: [(&str, &str); 4] = [("PATH", PATH), ("HOME", HOME), ("USER", "user"), ("LANG", "C.UTF-8")];
+
 /// Directories that a run may write to.
 pub const WRITABLE: &[&str] = &["tmp", "home/user", "dev/shm"];
 

@@ -3,7 +3,7 @@
 
 use crate::order::Order;
 use crate::process::{Cell, Guest, ZygoteKind};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,6 +13,9 @@ const MOST: usize = 32;
 /// After so many runs a zygote is replaced: what its children have in common, such as where things lie in memory, is known
 /// to all that ran there.
 const MOST_RUNS: u32 = 1000;
+
+/// A zygote that could not be started is tried again after so long: the host may have been short of something.
+const AGAIN: Duration = Duration::from_secs(30);
 
 /// A cell, perhaps with a zygote.
 pub struct Place {
@@ -30,8 +33,8 @@ pub struct Pool {
     kinds: Vec<ZygoteKind>,
     /// How long a place waits for a run, if not for ever.
     keeping: Option<Duration>,
-    /// Which of them could not be started: they are not tried again.
-    failed: Mutex<BTreeSet<usize>>,
+    /// Which of them could not be started, and when: they are not tried again at once.
+    failed: Mutex<BTreeMap<usize, Instant>>,
     places: Mutex<Vec<Place>>,
     /// Whose they are: a copy of that process has none.
     owner: AtomicU32,
@@ -45,7 +48,8 @@ impl Pool {
     /// `None` where no cell can be made: the way without says why.
     pub fn take(&self, order: &Order) -> Option<Place> {
         let kind = self.kinds.iter().position(|kind| kind.serves(order));
-        let kind = kind.filter(|kind| !held(&self.failed).contains(kind));
+        let has_failed = |kind: &usize| held(&self.failed).get(kind).is_some_and(|when| when.elapsed() < AGAIN);
+        let kind = kind.filter(|kind| !has_failed(kind));
         self.take_kind(kind, order).or_else(|| self.take_kind(None, order))
     }
 
@@ -67,7 +71,7 @@ impl Pool {
         let guest = match kind.and_then(|kind| self.kinds.get(kind)) {
             Some(program) => {
                 let Ok(guest) = Guest::start(program, &cell) else {
-                    held(&self.failed).extend(kind);
+                    held(&self.failed).extend(kind.map(|kind| (kind, Instant::now())));
                     return None;
                 };
                 // What it has loaded is the cell's own.

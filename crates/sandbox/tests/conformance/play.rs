@@ -66,6 +66,13 @@ impl Stage {
         Ok(Run { outcome, stdout: text(&streams.0), stderr: text(&streams.1) })
     }
 
+    /// The same where nobody takes what it says.
+    pub fn run_unheard(&self, order: &Order) -> Result<Outcome, SandboxError> {
+        let mut order = order.clone();
+        order.allows_weaker |= !self.missing().is_empty();
+        self.backend.start(&order, Streams::nowhere())?.wait()
+    }
+
     /// Runs a shell script behind the usual order.
     pub fn shell(&self, script: &str) -> Result<Run, String> {
         let order = self.order(&["bash", "-c", script]);

@@ -217,11 +217,37 @@ fn is_left_to_host(stage: &Stage, half: &str, have: fn() -> std::io::Result<i64>
 pub const HALVES: &[Row] = &[
     Row::own("half.contexts", "takes all contexts of asynchronous reads", take_contexts),
     Row::own("half.watches", "takes all watches of files", take_watches),
+    Row::own("half.flood", "writes more than is read", flood),
 ];
 
 fn write_without_end(mut stream: impl Write) -> Said {
     loop {
         stream.write_all(&[0; 4096])?;
+    }
+}
+
+/// Faster than it is read, so that there is always more.
+fn flood() -> Said {
+    for _ in 0..3 {
+        std::thread::spawn(|| write_all_without_end(std::io::stdout()));
+        std::thread::spawn(|| write_all_without_end(std::io::stderr()));
+    }
+    sleep_for_ever()
+}
+
+fn write_all_without_end(stream: impl std::os::fd::AsFd) {
+    let piece = [0; 64 << 10];
+    while rustix::io::write(&stream, &piece).is_ok() {}
+}
+
+/// What nobody counts and nobody keeps ends with its time all the same.
+fn flood_ends_in_time(stage: &Stage) -> Judged {
+    let mut order = stage.order(&crate::play::inside("half.flood").each_ref().map(String::as_str));
+    order.limits.output_bytes = None;
+    order.limits.time = Some(Duration::from_millis(400));
+    match stage.run_unheard(&order).map_err(|error| error.to_string())?.verdict {
+        Verdict::Limited(Limit::Time) => Ok(()),
+        other => Err(format!("ended as {other:?}")),
     }
 }
 
@@ -397,6 +423,11 @@ pub const ROWS: &[Row] = &[
         || leave_tree(|| sleep_for_ever()),
     )
     .by(&[PidNamespace]),
+    Row::story(
+        "endless.flood",
+        "writes for ever, and more than is read, where output has no limit",
+        flood_ends_in_time,
+    ),
     Row::own("endless.daemon_past_time", "leaves its tree and computes on after its time", || {
         leave_tree(|| compute_for_ever())?;
         sleep_for_ever()

@@ -33,6 +33,17 @@ fn lines_of_many_writers_are_all_there() {
     }
 }
 
+/// A name whose seventh byte is inside of a character ended every run that was to be recorded, and `telos runs`.
+#[test]
+fn files_of_others_are_passed_over_whatever_they_are_called() {
+    let state = tempfile::tempdir().unwrap();
+    append(state.path(), at(NOVEMBER), b"{}\n").unwrap();
+    for name in ["abcdef\u{e9}.txt", "2026-1\u{20ac}.0001.jsonl", "x", "2026-11.jsonl", "2026-11.x.jsonl"] {
+        fs::write(state.path().join(name), "").unwrap();
+    }
+    assert_eq!(files(state.path()), ["2026-11.0000.jsonl"]);
+}
+
 #[test]
 fn only_its_owner_may_read_it() {
     let state = tempfile::tempdir().unwrap();

@@ -5,7 +5,7 @@ use keeper::protocol::{RunEnd, RunFailure, RunInput, RunStream};
 use keeper::{Client, KeeperError, RunEvent};
 use rustix::pipe::{PipeFlags, pipe_with};
 use sandbox::network::sockets::{Recorder, Sockets};
-use sandbox::{Backend, Order, Outcome, Running, SandboxError, Stdin, Stop, Stream, Streams, Strength, Wall};
+use sandbox::{Backend, Order, Outcome, Running, SandboxError, Stdin, Stop, Stream, Streams, Strength, Verdict, Wall};
 use std::io::IsTerminal;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
@@ -104,11 +104,16 @@ impl Running for Sent {
                 RunEvent::Output(RunStream::Recording, bytes) => recording.extend(bytes),
                 RunEvent::Change(change, bytes) => translate::add_change(&mut changes, change, bytes),
                 RunEvent::Ended(RunEnd::Ended { verdict, usage, lacks, calls }) => {
-                    if let Some(recorder) = self.recorder {
-                        recorder.put(recorded(&recording)?);
+                    let verdict = translate::to_verdict(verdict);
+                    // Of a run that was stopped it need not all have come.
+                    let is_cut = verdict == Verdict::Stopped;
+                    match (self.recorder, recorded(&recording)) {
+                        (Some(recorder), Ok(recording)) => recorder.put(recording),
+                        (Some(_), Err(error)) if !is_cut => return Err(error),
+                        _ => {}
                     }
                     return Ok(Outcome {
-                        verdict: translate::to_verdict(verdict),
+                        verdict,
                         usage: translate::to_usage(&usage),
                         lacks: lacks.into_iter().filter_map(translate::to_lack).collect(),
                         changes,

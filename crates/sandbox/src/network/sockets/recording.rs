@@ -186,11 +186,14 @@ impl Recorder {
         self.kept().recording = recording;
     }
 
-    /// Begins a conversation, and says which it is.
+    /// Begins a conversation, and says which it is. One that does not fit any more is not kept.
     pub fn begin(&self, host: &Host, port: u16) -> usize {
         let conversation = Conversation { host: host.clone(), port, turns: Vec::new() };
         let mut kept = self.kept();
         kept.bytes += conversation.title().len();
+        if kept.bytes > MOST_BYTES - LINE_BYTES {
+            return usize::MAX;
+        }
         kept.recording.0.push(conversation);
         kept.recording.0.len() - 1
     }
@@ -257,6 +260,21 @@ mod tests {
         let text = recorder.recording().to_string();
         assert!(text.len() <= MOST_BYTES && text.len() > MOST_BYTES / 2, "{}", text.len());
         assert_eq!(text.parse(), Ok(recorder.recording()));
+    }
+
+    #[test]
+    fn calls_alone_do_not_make_a_recording_too_long() {
+        let recorder = Recorder::default();
+        let host: Host = format!("{}.example", "a".repeat(60)).parse().unwrap();
+        let title = format!("call {host}:80\n").len();
+        for _ in 0..MOST_BYTES / title + 10 {
+            let conversation = recorder.begin(&host, 80);
+            recorder.keep(conversation, Direction::Sent, b"");
+        }
+        let late = recorder.begin(&host, 80);
+        recorder.keep(late, Direction::Sent, b"late");
+        let text = recorder.recording().to_string();
+        assert!(text.len() <= MOST_BYTES && text.parse::<Recording>().is_ok(), "{}", text.len());
     }
 
     #[test]

@@ -80,7 +80,7 @@ impl From<Reason> for SandboxError {
 /// Longer messages lie in a file in memory: a socket takes no more for sure.
 const INLINE_BYTES: usize = 64 << 10;
 /// The status of a process that was killed.
-const KILLED: i32 = 9;
+pub const KILLED: i32 = 9;
 
 /// The end that the one outside has.
 #[derive(Clone)]

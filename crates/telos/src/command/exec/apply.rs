@@ -1,13 +1,13 @@
-//! `--apply`: carries what a program changed over into the real directory.
+//! `--apply`: carries what a program changed over into the real directories.
 //!
-//! All new files are written and flushed aside first, in a directory of ours at the top. Then each is moved into its
-//! place by one rename, so that nobody ever finds half a file; what it replaces or removes moves the other way. If a step
-//! fails, or finds that somebody was there in between, all of it is moved back.
+//! All new files of all directories are written and flushed aside first, in a directory of ours at the top of each. Then each
+//! is moved into its place by one rename, so that nobody ever finds half a file; what it replaces or removes moves the other
+//! way. If a step fails, or finds that somebody was there in between, all of it is moved back, in every directory.
 
 use anyhow::{Context, bail};
 use rustix::fs::{
-    AtFlags, CWD, Gid, Mode, OFlags, RenameFlags, Uid, chmodat, chownat, fchmod, fchown, mkdirat, openat, renameat,
-    renameat_with, statat, symlinkat, unlinkat,
+    AtFlags, CWD, Gid, Mode, OFlags, RenameFlags, Uid, chmodat, chownat, fchmod, fchown, linkat, mkdirat, openat,
+    renameat, renameat_with, statat, symlinkat, unlinkat,
 };
 use rustix::io::Errno;
 use sandbox::changes::{Fingerprint, Kind, Leaf, Plan, Step, Tree};
@@ -31,18 +31,41 @@ pub fn check(plan: &Plan<'_>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Does a plan that was checked, or nothing of it. Gives what was changed.
-pub fn apply(plan: &Plan<'_>) -> anyhow::Result<Vec<PathBuf>> {
-    if plan.steps.is_empty() {
-        return Ok(Vec::new());
+/// Does plans that were checked, all of them or nothing of any. Gives what was changed.
+pub fn apply(plans: &[Plan<'_>]) -> anyhow::Result<Vec<PathBuf>> {
+    apply_with(plans, Exchange::IfThere)
+}
+
+/// Whether two names can change their files in one step.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Exchange {
+    IfThere,
+    /// As on a file system that cannot.
+    #[cfg_attr(not(test), expect(dead_code, reason = "file systems without it are rare where tests run"))]
+    Never,
+}
+
+fn apply_with(plans: &[Plan<'_>], exchange: Exchange) -> anyhow::Result<Vec<PathBuf>> {
+    let is_to_do = |plan: &&Plan<'_>| !plan.steps.is_empty();
+    let named = |plan: &Plan<'_>| format!("in {}", plan.snapshot.tree.host.display());
+    let mut stages = Vec::new();
+    let mut staged = plans.iter().filter(is_to_do).try_for_each(|plan| {
+        let stage = Stage::new(plan, exchange)?;
+        stages.push(stage);
+        stages.last().map_or(Ok(()), Stage::write_aside).with_context(|| named(plan))
+    });
+    for stage in &mut stages {
+        let plan = stage.plan;
+        staged = staged.and_then(|()| stage.move_in().with_context(|| named(plan)));
     }
-    let mut stage = Stage::new(plan)?;
-    let done = stage.write_aside().and_then(|()| stage.move_in());
-    if let Err(error) = done {
-        stage.move_back();
-        return Err(error.context(format!("nothing was applied to {}", plan.snapshot.tree.host.display())));
+    if let Err(error) = staged {
+        stages.iter_mut().rev().for_each(Stage::move_back);
+        return Err(error.context(match stages.iter().any(|stage| stage.is_kept) {
+            true => "not all of it could be taken back: the warnings say what",
+            false => "nothing was applied",
+        }));
     }
-    Ok(plan.steps.iter().map(|step| step.path().to_path_buf()).collect())
+    Ok(plans.iter().flat_map(|plan| &plan.steps).map(|step| step.path().to_path_buf()).collect())
 }
 
 /// Where new files wait, and old ones go.
@@ -51,6 +74,9 @@ struct Stage<'p> {
     tree: &'p Tree,
     aside: OwnedFd,
     aside_name: String,
+    /// Something there could not be put back: it stays.
+    is_kept: bool,
+    exchange: Exchange,
     done: Vec<Done>,
 }
 
@@ -60,20 +86,25 @@ enum Done {
     Put(usize),
     /// It was put there, and what was there lies aside under its number.
     Exchanged(usize),
+    /// The same without an exchange: what was there lies aside under its number and [`OLD`].
+    Replaced(usize),
     Removed(usize),
     Made(usize),
     ModeSet(usize, u32),
 }
 
+/// What is behind the number of a file that was replaced.
+const OLD: &str = ".old";
+
 impl<'p> Stage<'p> {
-    fn new(plan: &'p Plan<'p>) -> anyhow::Result<Stage<'p>> {
+    fn new(plan: &'p Plan<'p>, exchange: Exchange) -> anyhow::Result<Stage<'p>> {
         let tree = &plan.snapshot.tree;
         let name = format!(".telos-apply-{:016x}", getrandom::u64().context("no randomness for a name")?);
         let made = mkdirat(tree.root(), &name, Mode::RWXU).and_then(|()| {
             openat(tree.root(), &name, OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
         });
         let aside = made.with_context(|| format!("cannot write to {}", tree.host.display()))?;
-        Ok(Stage { plan, tree, aside, aside_name: name, done: Vec::new() })
+        Ok(Stage { plan, tree, aside, aside_name: name, is_kept: false, exchange, done: Vec::new() })
     }
 
     /// All that can run out of room happens before the first change.
@@ -171,18 +202,30 @@ impl<'p> Stage<'p> {
             self.done.push(Done::Put(number));
             return Ok(());
         }
-        match renameat_with(&self.aside, &aside_name, parent, name, RenameFlags::EXCHANGE) {
+        let exchanged = match self.exchange {
+            Exchange::IfThere => renameat_with(&self.aside, &aside_name, parent, name, RenameFlags::EXCHANGE),
+            Exchange::Never => Err(Errno::NOSYS),
+        };
+        match exchanged {
             Ok(()) => {
                 self.done.push(Done::Exchanged(number));
                 self.ensure_expected(path, &aside_name)
             }
-            // A file system without exchange: the check came just before, and this one cannot be taken back.
-            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
-                anyhow::ensure!(self.plan.snapshot.is_unchanged(path), "it was changed meanwhile");
-                Ok(renameat(&self.aside, &aside_name, parent, name)?)
-            }
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => self.replace(number, path, parent, name),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Without exchange: what was there gets a second name aside, or goes there where it can have one only.
+    fn replace(&mut self, number: usize, path: &Path, parent: &OwnedFd, name: &Path) -> anyhow::Result<()> {
+        anyhow::ensure!(self.plan.snapshot.is_unchanged(path), "it was changed meanwhile");
+        let old_name = format!("{number}{OLD}");
+        if linkat(parent, name, &self.aside, &old_name, AtFlags::empty()).is_err() {
+            rename_new(parent, name, &self.aside, Path::new(&old_name))?;
+        }
+        self.done.push(Done::Replaced(number));
+        self.ensure_expected(path, &old_name)?;
+        Ok(renameat(&self.aside, number.to_string(), parent, name)?)
     }
 
     /// What was moved aside is what the program saw, or somebody came in between.
@@ -217,21 +260,26 @@ impl<'p> Stage<'p> {
     /// Takes back what was done, the last first. What cannot be taken back stays aside and is named.
     fn move_back(&mut self) {
         while let Some(done) = self.done.pop() {
-            let (Done::Put(number) | Done::Exchanged(number) | Done::Removed(number)) = done else {
-                self.unmake(&done);
-                continue;
+            let (number, aside_name) = match done {
+                Done::Put(number) | Done::Exchanged(number) | Done::Removed(number) => (number, number.to_string()),
+                Done::Replaced(number) => (number, format!("{number}{OLD}")),
+                Done::Made(_) | Done::ModeSet(..) => {
+                    self.unmake(&done);
+                    continue;
+                }
             };
             let path = self.plan.steps[number].path();
-            let aside_name = PathBuf::from(number.to_string());
+            let aside_name = PathBuf::from(aside_name);
             let moved = self.tree.parent(path).and_then(|(parent, name)| match done {
                 Done::Put(_) => renameat(&parent, name, &self.aside, &aside_name),
+                Done::Replaced(_) => renameat(&self.aside, &aside_name, &parent, name),
                 Done::Exchanged(_) => renameat_with(&self.aside, &aside_name, &parent, name, RenameFlags::EXCHANGE),
                 _ => rename_new(&self.aside, &aside_name, &parent, Path::new(name)),
             });
             if moved.is_err() {
                 let kept = self.tree.host.join(&self.aside_name).join(&aside_name);
                 crate::report::say(&format!("warning: {path:?} could not be put back; it is {}", kept.display()));
-                self.aside_name.clear();
+                self.is_kept = true;
             }
         }
     }
@@ -251,7 +299,7 @@ impl<'p> Stage<'p> {
 impl Drop for Stage<'_> {
     /// With what was replaced, and what was not moved in.
     fn drop(&mut self) {
-        if !self.aside_name.is_empty() {
+        if !self.is_kept {
             let top = format!("/proc/self/fd/{}", self.tree.root().as_raw_fd());
             let _ = std::fs::remove_dir_all(Path::new(&top).join(&self.aside_name));
         }

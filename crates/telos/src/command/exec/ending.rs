@@ -2,14 +2,15 @@
 //! record in the log, the exit code.
 
 use super::job::CodeFacts;
+use super::outlet::{Outlet, Patience, Unwritten};
 use super::result::{self, exit_code};
-use super::signals::Received;
+use super::signals::Signals;
 use super::sockets::Keeping;
 use super::stream::Taken;
 use super::{apply, diff, terminal};
+use crate::report;
 use crate::runs;
 use crate::runs::described::{self, shown};
-use crate::{host, report};
 use sandbox::changes::{Plan, Snapshot};
 use sandbox::outcome::{ChangeKind, Changed};
 use sandbox::{Order, Outcome, SandboxError, Verdict};
@@ -31,7 +32,8 @@ pub struct Ending {
     /// Said at the end, after all that the program printed.
     words: Vec<String>,
     patch: Option<Vec<u8>>,
-    pub stopped_by: Received,
+    /// That stop it.
+    pub signals: Signals,
 }
 
 impl Ending {
@@ -44,7 +46,7 @@ impl Ending {
             object: Map::new(),
             words: Vec::new(),
             patch: None,
-            stopped_by: Received::default(),
+            signals: Signals::default(),
         }
     }
 
@@ -79,10 +81,15 @@ impl Ending {
     }
 
     pub fn ended(&mut self, order: &Order, outcome: &Outcome, taken: Taken) {
-        self.has_ended_well = outcome.verdict == Verdict::Exited(0) && !taken.was_closed;
-        self.code = match (&outcome.verdict, taken.was_closed, self.stopped_by.load(Ordering::SeqCst)) {
-            (Verdict::Stopped, true, 0) => exit_code::OUTPUT_CLOSED,
-            (Verdict::Stopped, _, signal) if signal > 0 => exit_code::SIGNALLED.saturating_add(signal as u8),
+        self.has_ended_well = outcome.verdict == Verdict::Exited(0) && taken.unwritten.is_none();
+        self.code = match (&outcome.verdict, taken.unwritten, self.signalled()) {
+            (Verdict::Stopped, Some(Unwritten::Closed), None) => exit_code::OUTPUT_CLOSED,
+            (Verdict::Stopped, _, Some(code)) | (_, Some(Unwritten::Stopped), Some(code)) => code,
+            // It ended by itself, and what it printed last was not taken.
+            (Verdict::Exited(_) | Verdict::Signalled(_), Some(Unwritten::Late), _) => {
+                self.words.push("telos: its output was not taken before its time was up; the rest is lost".to_string());
+                exit_code::TIMEOUT
+            }
             (verdict, ..) => result::exit_code_of(verdict),
         };
         let digest = json!({
@@ -106,6 +113,12 @@ impl Ending {
         }
         self.words.extend(result::refused_calls(&outcome.calls));
         self.words.extend(result::last_words(&outcome.verdict, &order.limits));
+    }
+
+    /// The exit code that says which signal came, if one did.
+    fn signalled(&self) -> Option<u8> {
+        let signal = self.signals.received.load(Ordering::SeqCst);
+        (signal > 0).then(|| exit_code::SIGNALLED.saturating_add(signal as u8))
     }
 
     /// Writes down what was said to those whom the program called.
@@ -141,18 +154,21 @@ impl Ending {
             self.object.insert("diff".into(), json!(String::from_utf8_lossy(&patch)));
             self.patch = Some(patch);
         }
-        if keep && !self.has_ended_well {
-            self.words.push("telos: nothing was applied, since the program did not end well".to_string());
-        } else if keep {
-            self.keep(&plans);
+        match self.signalled() {
+            _ if !keep => {}
+            _ if !self.has_ended_well => {
+                self.words.push("telos: nothing was applied, since the program did not end well".to_string());
+            }
+            Some(code) => {
+                self.words.push("telos: nothing was applied, since it was interrupted".to_string());
+                self.code = code;
+            }
+            None => self.keep(&plans),
         }
     }
 
     fn keep(&mut self, plans: &[Plan<'_>]) {
-        let applied = plans.iter().try_for_each(apply::check).and_then(|()| {
-            let each = plans.iter().map(apply::apply).collect::<anyhow::Result<Vec<_>>>();
-            each.map(|paths| paths.concat())
-        });
+        let applied = plans.iter().try_for_each(apply::check).and_then(|()| apply::apply(plans));
         match applied {
             Ok(paths) => {
                 let count = paths.len();
@@ -189,7 +205,7 @@ impl Ending {
 
     /// Prints what is left to print and records the run.
     pub fn finish(self) -> anyhow::Result<ExitCode> {
-        let Ending { is_json, mut code, mut record, mut object, words, patch, .. } = self;
+        let Ending { is_json, mut code, mut record, mut object, words, patch, signals, .. } = self;
         let mut printed = Vec::new();
         if is_json {
             object.insert("telos_exit_code".into(), json!(code));
@@ -197,8 +213,14 @@ impl Ending {
         } else if let Some(patch) = patch {
             printed = if std::io::stdout().is_terminal() { terminal::tamed(&patch) } else { patch };
         }
-        if !printed.is_empty() && host::write_out(&printed).is_err() {
-            code = exit_code::OUTPUT_CLOSED;
+        if !printed.is_empty() {
+            code = match write_out(&printed, &signals) {
+                Ok(()) => code,
+                Err(Unwritten::Stopped) => {
+                    exit_code::SIGNALLED.saturating_add(signals.received.load(Ordering::SeqCst) as u8)
+                }
+                Err(_) => exit_code::OUTPUT_CLOSED,
+            };
         }
         for line in words.iter().filter(|_| !is_json) {
             report::say(&String::from_utf8_lossy(&terminal::tamed(line.as_bytes())));
@@ -210,6 +232,16 @@ impl Ending {
         }
         Ok(ExitCode::from(code))
     }
+}
+
+/// However long the reader takes, unless a signal comes: from the run on they do not end us.
+fn write_out(bytes: &[u8], signals: &Signals) -> Result<(), Unwritten> {
+    signals.rearm();
+    if system::output::was_closed() {
+        return Err(Unwritten::Closed);
+    }
+    let outlet = Outlet::new(std::io::stdout()).map_err(|_| Unwritten::Closed)?;
+    outlet.write(bytes, &Patience { until: None, lifeline: signals.lifeline() })
 }
 
 fn changed(order: &Order, change: &Changed) -> Value {

@@ -5,7 +5,7 @@ use super::language::{Installed, Language, Languages};
 use super::sockets::Keeping;
 
 use anyhow::{Context, bail, ensure};
-use sandbox::process::{HOME, PATH};
+use sandbox::process::{PATH, VARIABLES};
 use sandbox::{FileIn, Order, Stdin, View};
 use std::ffi::OsString;
 use std::io::Read;
@@ -14,8 +14,6 @@ use std::path::{Path, PathBuf};
 
 /// More is no program.
 const CODE_BYTES_MAX: u64 = 64 << 20;
-/// What every program finds in its environment.
-pub const VARIABLES: [(&str, &str); 4] = [("PATH", PATH), ("HOME", HOME), ("USER", "user"), ("LANG", "C.UTF-8")];
 
 /// An order, and what is remembered of where it came from.
 pub struct Job {

@@ -1,22 +1,20 @@
 //! The languages of `telos exec`: data from `languages.toml`, and where each is on this host. Running one is a command
 //! line like any other; nothing else here knows languages.
 
+use super::ask::{PATIENCE, ask};
 use super::zygote::Zygote;
 use crate::hint;
 use anyhow::{Context, ensure};
-use sandbox::process::PATH;
+use sandbox::process::{CODE_PLACE, PATH};
 use sandbox::{Access, Grant};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use system::shell::verbatim;
 
 /// What telos brings along.
 const BUILT_IN: &str = include_str!("../../../languages.toml");
-/// Where the code lies inside.
-const CODE: &str = "/code";
 /// What compilers make.
 const PROGRAM: &str = "/tmp/program";
 /// Where telos itself is inside, for programs in Io.
@@ -153,8 +151,7 @@ impl Language {
     /// Asks the host's own program where it is. What is or holds the user's home is no place to let a program into.
     fn elsewhere(&self) -> Option<Installed> {
         let (program, arguments) = self.ask.split_first()?;
-        let asked = Command::new(program).args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
-        let answer = String::from_utf8(asked.stdout).ok().filter(|_| asked.status.success())?;
+        let answer = ask(program, arguments, PATIENCE)?;
         let home = Path::new(answer.trim()).canonicalize().ok()?;
         let holds_users_home = std::env::home_dir().is_some_and(|users| users.starts_with(&home));
         let found = self.find.iter().map(|name| home.join("bin").join(name)).find(|path| path.is_file())?;
@@ -179,7 +176,7 @@ impl Language {
     /// How the file with the code is called inside.
     pub fn code_path(&self, file: Option<&Path>) -> PathBuf {
         let plain = || OsString::from(format!("main.{}", self.extensions.first().map_or("txt", String::as_str)));
-        Path::new(CODE).join(file.and_then(Path::file_name).map_or_else(plain, OsStr::to_os_string))
+        Path::new(CODE_PLACE).join(file.and_then(Path::file_name).map_or_else(plain, OsStr::to_os_string))
     }
 }
 

@@ -1,7 +1,8 @@
 //! `telos exec`: any program in a sandbox.
 //!
-//! - `job`: from the command line to an order; `limits`, `view` and `sockets` are its options, `language` what `--lang` knows
-//! - `stream`: output on its way out; `terminal` keeps it from steering ours
+//! - `job`: from the command line to an order; `limits`, `view` and `sockets` are its options, `language` what `--lang` knows,
+//!   for which `ask` asks the host
+//! - `stream`: output on its way out; `terminal` keeps it from steering ours, `outlet` from being held up
 //! - `result`: exit codes, last words, JSON
 //! - `diff`, `apply`: what a program made of a directory (`sandbox::changes`), shown and done
 //! - `ending`: all that happens after the program has ended
@@ -9,12 +10,14 @@
 //! Nothing here starts a thread before the run has been started: the sandbox forks.
 
 mod apply;
+mod ask;
 pub mod diff;
 mod ending;
 pub mod job;
 mod language;
 mod limits;
 mod list;
+pub mod outlet;
 pub mod result;
 pub mod signals;
 pub mod sockets;
@@ -27,9 +30,11 @@ pub use terminal::tamed;
 
 use self::ending::Ending;
 use self::job::Job;
+use self::outlet::Patience;
 use self::stream::{Route, Tap};
 use super::print;
 use crate::warden::Remote;
+use anyhow::Context;
 use clap::{Args, ValueHint};
 use sandbox::changes::Snapshot;
 use sandbox::process::Process;
@@ -37,6 +42,7 @@ use sandbox::{Access, Backend, Order, Streams};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Instant;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -118,7 +124,7 @@ pub struct Exec {
     words: Vec<OsString>,
 }
 
-/// The one kind of sandbox that there is.
+/// Sandboxes that this process makes and watches over itself.
 pub fn backend() -> Process {
     Process::new()
 }
@@ -146,11 +152,15 @@ impl Exec {
             Ok(snapshots) => snapshots,
             Err(error) => return ending.refuse(&error, result::exit_code::REFUSED),
         };
-        let tap = Tap::new(self.route(), self.raw);
+        let tap = match Tap::new(self.route(), self.raw).context("its output cannot be written anywhere") {
+            Ok(tap) => tap,
+            Err(error) => return ending.refuse(&error, result::exit_code::REFUSED),
+        };
         let started = backend.start(&order, Streams { stdin, output: tap.sink() });
         let ended = started.and_then(|mut running| {
-            tap.stop_with(running.stop());
-            ending.stopped_by = signals::stop_on_signals(&mut *running);
+            ending.signals = signals::stop_on_signals(&mut *running);
+            let until = order.limits.time.and_then(|time| Instant::now().checked_add(time));
+            tap.stop_with(running.stop(), Patience { until, lifeline: ending.signals.lifeline() });
             running.wait()
         });
         let outcome = match ended {

@@ -8,22 +8,47 @@ use sandbox::Running;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::{flag, low_level};
 use std::io;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
 /// The signal that came, 0 if none did.
 pub type Received = Arc<AtomicUsize>;
 
-/// Only after a run has been started: the sandbox forks, and what is inside must not have these handlers. Without them the
-/// signals end us as ever.
-pub fn stop_on_signals(running: &mut dyn Running) -> Received {
-    let received = Received::default();
-    let _ = try_stop_on_signals(running, &received);
-    received
+/// What is known of signals that come.
+#[derive(Default)]
+pub struct Signals {
+    pub received: Received,
+    /// Becomes readable when one has come.
+    lifeline: Option<OwnedFd>,
 }
 
-fn try_stop_on_signals(running: &mut dyn Running, received: &Received) -> io::Result<()> {
-    let (readable, writable) = pipe_with(PipeFlags::CLOEXEC)?;
+impl Signals {
+    /// For somebody else who waits.
+    pub fn lifeline(&self) -> Option<OwnedFd> {
+        self.lifeline.as_ref()?.try_clone().ok()
+    }
+
+    /// Forgets that one has come: what follows is stopped by the next.
+    pub fn rearm(&self) {
+        if let Some(lifeline) = &self.lifeline {
+            // The pipe does not block, and whatever is in it is as many signals.
+            while matches!(rustix::io::read(lifeline, &mut [0; 64]), Ok(1..)) {}
+        }
+    }
+}
+
+/// Only after a run has been started: the sandbox forks, and what is inside must not have these handlers. Without them the
+/// signals end us as ever.
+pub fn stop_on_signals(running: &mut dyn Running) -> Signals {
+    let received = Received::default();
+    let lifeline = try_stop_on_signals(running, &received).ok();
+    Signals { received, lifeline }
+}
+
+fn try_stop_on_signals(running: &mut dyn Running, received: &Received) -> io::Result<OwnedFd> {
+    let (readable, writable) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
+    let lifeline = readable.try_clone()?;
     // All before the first is registered: a signal that is caught must stop the run.
     let ends = [(SIGHUP, writable.try_clone()?), (SIGINT, writable.try_clone()?), (SIGTERM, writable)];
     for (signal, end) in ends {
@@ -32,5 +57,5 @@ fn try_stop_on_signals(running: &mut dyn Running, received: &Received) -> io::Re
         low_level::pipe::register(signal, end)?;
     }
     running.stop_when_readable(readable);
-    Ok(())
+    Ok(lifeline)
 }

@@ -26,6 +26,11 @@ impl Tamed {
         tamed
     }
 
+    /// What was held back is all that comes.
+    pub fn end(self) -> Option<u8> {
+        self.held
+    }
+
     fn plain(&mut self, byte: u8, tamed: &mut Vec<u8>) {
         match byte {
             b'\n' | b'\t' | b'\r' | 0x08 => tamed.push(byte),
@@ -40,7 +45,7 @@ impl Tamed {
 pub fn tamed(text: &[u8]) -> Vec<u8> {
     let mut filter = Tamed::default();
     let mut tamed = filter.tame(text);
-    tamed.extend(filter.held);
+    tamed.extend(filter.end());
     tamed
 }
 

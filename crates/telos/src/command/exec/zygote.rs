@@ -65,7 +65,7 @@ fn kind(language: &Language) -> anyhow::Result<Option<ZygoteKind>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sandbox::Order;
+    use sandbox::{FileIn, Order};
 
     fn order(words: &[&str]) -> Order {
         Order { program: words.iter().map(OsString::from).collect(), ..Order::default() }
@@ -91,5 +91,23 @@ mod tests {
         let mut seeded = order(&["python3", "-c", "pass"]);
         seeded.environment.push(("PYTHONHASHSEED".into(), "0".into()));
         assert!(!python.serves(&seeded));
+    }
+
+    /// A zygote is the system's Python. One that was handed in, or that is found from the run's directory, is another.
+    #[test]
+    fn a_program_of_the_same_name_that_was_handed_in_is_not_taken_for_the_systems() {
+        let Some(python) = kinds().into_iter().find(|kind| kind.prefix == "PYTHON") else { return };
+        let with_path =
+            |path: &str| Order { environment: vec![("PATH".into(), path.into())], ..order(&["python3", "-c", "pass"]) };
+        let system = sandbox::process::PATH;
+        assert!(python.serves(&with_path(system)));
+        assert!(!python.serves(&with_path("bin:/usr/bin")) && !python.serves(&with_path(":/usr/bin")));
+        let file = |inside: &str| FileIn { inside: inside.into(), bytes: Vec::new(), is_executable: true };
+        let mut handed = with_path(&format!("/tmp/bin:{system}"));
+        handed.view.files.push(file("/tmp/bin/python3"));
+        assert!(!python.serves(&handed));
+        let mut other = with_path(system);
+        other.view.files.push(file("/code/main.py"));
+        assert!(python.serves(&other));
     }
 }

@@ -10,7 +10,7 @@ use crate::report;
 use crate::runs::{self, described};
 use crate::session::exit_code;
 use sandbox::{Outcome, Verdict};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::process::ExitCode;
 
 pub struct Ending {
@@ -24,6 +24,8 @@ pub struct Ending {
     pub is_flooded: bool,
     /// What it wrote to standard error, if that was kept.
     pub errors: String,
+    /// Of all that it wrote to standard output and standard error.
+    pub digests: [String; 2],
 }
 
 impl Ending {
@@ -94,12 +96,25 @@ impl Ending {
     }
 
     fn record(&self, dream: &str, job: &Job) {
-        let mut record = described::asked(&job.order);
-        record.extend(described::ended(&self.outcome));
-        record.extend(described::calls(&self.outcome.calls, runs::LIST_LENGTH_MAX));
-        record.insert("dream".into(), json!(dream));
-        if let Err(error) = runs::record(record) {
-            report::say(&format!("warning: this run was not recorded: {error:#}"));
-        }
+        let mut fields = described::ended(&self.outcome);
+        fields.extend(described::calls(&self.outcome.calls, runs::LIST_LENGTH_MAX));
+        let [output, errors] = &self.digests;
+        fields.insert("digest".into(), json!({ "stdout": output, "stderr": errors }));
+        record(dream, job, fields);
+    }
+}
+
+/// One that was not run is written down as well.
+pub fn record_refusal(dream: &str, job: &Job, error: &anyhow::Error) {
+    let fields = [("verdict", json!("refused")), ("error", json!(format!("{error:#}")))];
+    record(dream, job, fields.into_iter().map(|(name, value)| (name.to_string(), value)).collect());
+}
+
+fn record(dream: &str, job: &Job, fields: Map<String, Value>) {
+    let mut record = described::asked(&job.order);
+    record.extend(fields);
+    record.insert("dream".into(), json!(dream));
+    if let Err(error) = runs::record(record) {
+        report::say(&format!("warning: this run was not recorded: {error:#}"));
     }
 }

@@ -1,12 +1,11 @@
 //! From options to the order of an agent's sandbox.
 
-use crate::command::exec::job::VARIABLES;
 use crate::command::exec::sockets::Keeping;
 use crate::command::exec::view::HandedOptions;
 use anyhow::ensure;
 use clap::Args;
 use keeper::protocol::DreamOrder;
-use sandbox::process::HOME;
+use sandbox::process::{HOME, VARIABLES};
 use sandbox::{Access, Grant, Limits, Order, View};
 use std::ffi::OsString;
 use std::path::PathBuf;

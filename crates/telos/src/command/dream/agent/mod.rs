@@ -22,6 +22,7 @@ use self::job::Job;
 use self::talk::Talk;
 use super::{begin, tell};
 use crate::command::RequestOptions;
+use crate::command::exec::outlet::Patience;
 use crate::command::exec::{backend, signals};
 use crate::options::Color;
 use anyhow::Context;
@@ -53,23 +54,29 @@ impl Agent {
         let begun = begin::begin(&mut client, dream.clone())?;
         let (ours, theirs) = UnixStream::pair().context("cannot make a socket for the agent")?;
         let intake = Intake::new(is_json);
-        let streams = Streams { stdin: Stdin::Descriptor(theirs.into()), output: intake.sink() };
-        let running = match backend().start(&job.order, streams) {
+        let sink = intake.sink().context("there is nowhere to write what the agent complains of");
+        let started = sink.and_then(|output| {
+            let streams = Streams { stdin: Stdin::Descriptor(theirs.into()), output };
+            Ok(backend().start(&job.order, streams)?)
+        });
+        let running = match started {
             Ok(running) => running,
             Err(error) => {
+                ending::record_refusal(&begun.dream, &job, &error);
                 wake(&mut client, &begun.dream)?;
-                return Err(anyhow::Error::from(error).context("the agent was not started"));
+                return Err(error.context("the agent was not started"));
             }
         };
         let greeting = talk::greeting(&begun.dream, begun.commit, &dream.mandate);
         let talk = Talk::new(Inside::new(client, begun.dream.clone(), limits, !is_json)?);
-        let (mut talk, outcome, signal) = accompany(talk, running, greeting, ours, &intake)?;
+        let until = lifetime.and_then(|lifetime| Instant::now().checked_add(lifetime));
+        let (mut talk, outcome, signal) = accompany(talk, running, greeting, ours, &intake, until)?;
         wake(&mut talk.inside.client, &begun.dream)?;
         let is_late = lifetime.is_some_and(|lifetime| since.elapsed() >= lifetime);
         let page = tell::page(&mut talk.inside.client, &begun.dream)?;
         let outcome = outcome.context("the agent could not be watched to its end")?;
-        let ending =
-            Ending { talk, outcome, signal, is_late, is_flooded: intake.is_flooded(), errors: intake.errors() };
+        let (is_flooded, errors, digests) = (intake.is_flooded(), intake.errors(), intake.digests());
+        let ending = Ending { talk, outcome, signal, is_late, is_flooded, errors, digests };
         ending.finish(&begun.dream, page, &job, is_json, color)
     }
 }
@@ -81,10 +88,12 @@ fn accompany(
     greeting: Vec<u8>,
     to: UnixStream,
     intake: &Intake,
+    until: Option<Instant>,
 ) -> anyhow::Result<(Talk, Result<Outcome, SandboxError>, usize)> {
     let (stop, interruption) = (running.stop(), talk.inside.interruption());
-    intake.stop_with(stop.clone());
-    let received = signals::stop_on_signals(&mut *running);
+    let signals = signals::stop_on_signals(&mut *running);
+    intake.stop_with(stop.clone(), Patience { until, lifeline: signals.lifeline() });
+    let received = &signals.received;
     let (finished, is_finished) = channel();
     let taken = intake.clone();
     let talking = std::thread::Builder::new().name("agent".into()).spawn(move || {

@@ -28,7 +28,7 @@ fn garden() -> TempDir {
 
 fn applied(snapshot: &Snapshot, changes: &[Changed]) -> anyhow::Result<Vec<PathBuf>> {
     let plan = Plan::new(snapshot, changes.iter().cloned());
-    check(&plan).and_then(|()| apply(&plan))
+    check(&plan).and_then(|()| apply(&[plan]))
 }
 
 /// All files below, with what they hold.
@@ -169,4 +169,57 @@ fn a_step_that_fails_takes_all_of_them_back() {
     assert!(message.contains("nothing was applied") && message.contains("zoo/missing"), "{message}");
     assert_eq!(names(&directory), before);
     assert!(fs::symlink_metadata(directory.path().join("link")).unwrap().is_symlink());
+}
+
+/// The first directory stayed as the program had made it, and all words said that nothing had been applied.
+#[test]
+fn a_directory_that_fails_takes_those_before_it_back() {
+    let (first, second) = (garden(), garden());
+    let before = (names(&first), names(&second));
+    let snapshots = [&first, &second].map(|directory| Snapshot::take(directory.path()).unwrap());
+    let good = [file("one", "11"), changed("two/three", ChangeKind::Removed), file("new", "n")];
+    let bad = [file("one", "22"), file("zoo/missing/x", "x")];
+    let plans = [Plan::new(&snapshots[0], good.into_iter()), Plan::new(&snapshots[1], bad.into_iter())];
+    let message = format!("{:#}", apply(&plans).unwrap_err());
+    assert!(message.starts_with("nothing was applied") && message.contains("zoo/missing"), "{message}");
+    assert_eq!((names(&first), names(&second)), before);
+}
+
+#[test]
+fn without_exchange_files_are_replaced_and_taken_back_as_well() {
+    let directory = garden();
+    let before = names(&directory);
+    let snapshot = Snapshot::take(directory.path()).unwrap();
+    let mut changes = vec![file("one", "11"), file("link", "x"), file("zoo/missing/x", "x")];
+    let plan = |changes: &[Changed]| [Plan::new(&snapshot, changes.to_vec().into_iter())];
+    let message = format!("{:#}", apply_with(&plan(&changes), Exchange::Never).unwrap_err());
+    assert!(message.starts_with("nothing was applied"), "{message}");
+    assert_eq!(names(&directory), before);
+    assert!(fs::symlink_metadata(directory.path().join("link")).unwrap().is_symlink());
+    let snapshot = Snapshot::take(directory.path()).unwrap();
+    changes.pop();
+    let plans = [Plan::new(&snapshot, changes.into_iter())];
+    assert_eq!(apply_with(&plans, Exchange::Never).unwrap().len(), 2);
+    assert_eq!(names(&directory)[..2], ["link=x", "one=11"]);
+}
+
+/// Two things cannot be put back, since somebody took their places meanwhile: both are kept, and where is known.
+#[test]
+fn what_cannot_be_put_back_is_kept_whole() {
+    let directory = garden();
+    let snapshot = Snapshot::take(directory.path()).unwrap();
+    let changes = ["one", "two/three"].map(|path| changed(path, ChangeKind::Removed));
+    let plan = Plan::new(&snapshot, changes.into_iter());
+    let mut stage = Stage::new(&plan, Exchange::IfThere).unwrap();
+    stage.move_in().unwrap();
+    fs::write(directory.path().join("one"), "mine").unwrap();
+    fs::write(directory.path().join("two/three"), "mine").unwrap();
+    stage.move_back();
+    let aside = directory.path().join(&stage.aside_name);
+    assert!(stage.is_kept);
+    drop(stage);
+    let mut kept: Vec<String> =
+        fs::read_dir(aside).unwrap().map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap()).collect();
+    kept.sort();
+    assert_eq!(kept, ["1", "3"]);
 }
