@@ -27,6 +27,11 @@ pub trait Warding: Send + Sync + 'static {
     /// Runs one to its end, in a process of its own.
     fn run(&self, ordered: Ordered<'_>, conversation: &Arc<Conversation>) -> RunEnd;
 
+    /// Whether this process may serve another run. One in which something of the last is left may not, and ends.
+    fn is_fit(&self) -> bool {
+        true
+    }
+
     /// Gives up what this process keeps ready for runs to come, and what those left who were killed.
     fn clear(&self) {}
 }

@@ -104,3 +104,48 @@ fn a_flood_that_nobody_reads_ends_when_its_socket_is_closed() {
     drop(socket);
     run.join().unwrap();
 }
+
+/// Does nothing, and has something left of it.
+struct Spent {
+    is_fit: bool,
+}
+
+impl Warding for Spent {
+    fn run(&self, _: Ordered<'_>, _: &Arc<Conversation>) -> RunEnd {
+        RunEnd::Ended {
+            verdict: RunVerdict::Exited(0),
+            usage: RunUsage::default(),
+            lacks: Vec::new(),
+            calls: RunCalls::default(),
+        }
+    }
+
+    fn is_fit(&self) -> bool {
+        self.is_fit
+    }
+}
+
+/// Threads of runs stayed behind in processes that were used again, until no run could open a file any more.
+#[test]
+fn a_process_in_which_something_is_left_of_a_run_gets_no_other() {
+    for is_fit in [true, false] {
+        let (near, far) = rustix::net::socketpair(
+            rustix::net::AddressFamily::UNIX,
+            rustix::net::SocketType::SEQPACKET,
+            rustix::net::SocketFlags::CLOEXEC,
+            None,
+        )
+        .unwrap();
+        let worker = std::thread::spawn(move || workers::live(&Spent { is_fit }, &far));
+        let (run, theirs) = UnixStream::pair().unwrap();
+        let mut outbox = Outbox::default();
+        outbox.push(Kind::Run, 7, &with_bytes(&RunOrder::new(["any"]), &[]));
+        outbox.drain(&run).unwrap();
+        hand(&near, &theirs.into(), None).unwrap();
+        assert_eq!(hear(&run), [Kind::Ended]);
+        let (said, _) = rustix::net::recv(&near, &mut [0u8; 1], RecvFlags::empty()).unwrap();
+        assert_eq!(said == 1, is_fit, "one that is done says so, one that ends closes its socket");
+        drop(near);
+        worker.join().unwrap();
+    }
+}

@@ -160,13 +160,13 @@ impl Worker {
     }
 }
 
-/// The life of a worker.
-fn live(warding: &impl Warding, socket: &OwnedFd) -> i32 {
+/// The life of a worker. One that ends without a word that it is done gets no more work.
+pub(super) fn live(warding: &impl Warding, socket: &OwnedFd) -> i32 {
     while let Ok(given) = next(socket) {
         if let Some((run, input)) = given {
             conversation::hold(warding, UnixStream::from(run), input);
         }
-        if rustix::net::send(socket, b"d", SendFlags::NOSIGNAL).is_err() {
+        if !warding.is_fit() || rustix::net::send(socket, b"d", SendFlags::NOSIGNAL).is_err() {
             break;
         }
     }

@@ -55,8 +55,13 @@ impl Snapshot {
 
     /// Whether what is there now is what was there before, or nothing is and was.
     pub fn is_unchanged(&self, path: &Path) -> bool {
-        match (self.before(path), self.tree.look(path)) {
-            (Some(before), Ok(Some(now))) => before.is_still(&self.tree, path, &now),
+        self.is_unchanged_at(path, path)
+    }
+
+    /// The same where it may have been moved to another place of the tree.
+    fn is_unchanged_at(&self, path: &Path, place: &Path) -> bool {
+        match (self.before(path), self.tree.look(place)) {
+            (Some(before), Ok(Some(now))) => before.is_still(&self.tree, place, &now),
             (None, Ok(None)) => true,
             _ => false,
         }
@@ -82,18 +87,32 @@ impl Snapshot {
 
     /// Those of a directory, or the one file, that are not what they were: changed, gone or new.
     pub fn changed_below(&self, path: &Path) -> Vec<PathBuf> {
-        let mut changed: Vec<PathBuf> =
-            self.below(path).map(|(each, _)| each).filter(|each| !self.is_unchanged(each)).cloned().collect();
+        self.changed_below_at(path, path)
+    }
+
+    /// The same of a directory that was moved to another place of the tree; they are named as they were before.
+    pub fn changed_below_at(&self, path: &Path, place: &Path) -> Vec<PathBuf> {
+        let moved =
+            |each: &Path| each.strip_prefix(path).map_or_else(|_| each.to_path_buf(), |rest| joined(place, rest));
+        let is_changed = |each: &&PathBuf| !self.is_unchanged_at(each, &moved(each));
+        let mut changed: Vec<PathBuf> = self.below(path).map(|(each, _)| each).filter(is_changed).cloned().collect();
         let mut open: Vec<PathBuf> = vec![path.to_path_buf()];
         while let Some(directory) = open.pop() {
             if self.before(&directory).is_some_and(|before| self.tree.is_own(before)) {
-                let names = self.tree.names(&directory);
+                let names = self.tree.names(&moved(&directory));
+                let names = names.iter().filter_map(|name| Some(directory.join(name.file_name()?)));
+                let names: Vec<PathBuf> = names.collect();
                 changed.extend(names.iter().filter(|each| self.before(each).is_none()).cloned());
                 open.extend(names);
             }
         }
         changed
     }
+}
+
+/// Without the slash at the end that nothing leaves behind.
+fn joined(place: &Path, rest: &Path) -> PathBuf {
+    if rest.as_os_str().is_empty() { place.to_path_buf() } else { place.join(rest) }
 }
 
 #[cfg(test)]
@@ -120,6 +139,11 @@ mod tests {
         let mut changed = snapshot.changed_below(Path::new("d"));
         changed.sort();
         assert_eq!(changed, ["d/gone", "d/new", "d/other"].map(PathBuf::from));
+        let aside = at("aside");
+        fs::rename(at("d"), aside).unwrap();
+        let mut moved = snapshot.changed_below_at(Path::new("d"), Path::new("aside"));
+        moved.sort();
+        assert_eq!(moved, changed, "a move changes nothing of what is below");
         assert!(!snapshot.is_unchanged(Path::new("replaced")) && snapshot.is_unchanged(Path::new("same")));
     }
 }

@@ -28,6 +28,7 @@ mod socks;
 mod threads;
 
 pub use destination::{Destination, DestinationError, Host};
+pub use threads::threads_left;
 
 /// Private, loopback, link-local and metadata addresses are never reached, whatever is allowed here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -3,12 +3,22 @@
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How long the end waits for threads that were told to end. One that asks for a name or connects cannot be told; it ends
 /// by itself.
 const ENDING: Duration = Duration::from_secs(1);
+
+/// Threads of this process that outlived the end of what they served.
+static LEFT: AtomicUsize = AtomicUsize::new(0);
+
+/// How many threads are left in this process of runs that have ended. One that has some is not for another run: they hold
+/// what belonged to the last one, for as long as they like.
+pub fn threads_left() -> usize {
+    LEFT.load(Ordering::Acquire)
+}
 
 pub struct Threads {
     most: usize,
@@ -22,6 +32,8 @@ struct State {
     /// The sockets that each place waits for.
     places: HashMap<u64, Vec<OwnedFd>>,
     is_stopping: bool,
+    /// So many of the places were still taken when the end had waited long enough.
+    left: usize,
 }
 
 /// One of so many; given back when it is dropped.
@@ -59,6 +71,12 @@ impl Threads {
         }
     }
 
+    /// Waits for so long; `true` at once if all are told to end.
+    pub fn pause(&self, time: Duration) -> bool {
+        let waited = self.ended.wait_timeout_while(self.state(), time, |state| !state.is_stopping);
+        waited.unwrap_or_else(PoisonError::into_inner).0.is_stopping
+    }
+
     /// Shuts the sockets that threads wait for, and waits for a moment until they have ended.
     pub fn stop(&self) {
         let mut state = self.state();
@@ -66,7 +84,9 @@ impl Threads {
         self.ended.notify_all();
         state.places.values().flatten().for_each(shut);
         let waited = self.ended.wait_timeout_while(state, ENDING, |state| !state.places.is_empty());
-        drop(waited.unwrap_or_else(PoisonError::into_inner));
+        let mut state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        state.left = state.places.len();
+        LEFT.fetch_add(state.left, Ordering::AcqRel);
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -103,7 +123,12 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.threads.state().places.remove(&self.number);
+        let mut state = self.threads.state();
+        state.places.remove(&self.number);
+        if let Some(left) = state.left.checked_sub(1) {
+            state.left = left;
+            LEFT.fetch_sub(1, Ordering::AcqRel);
+        }
         self.threads.ended.notify_all();
     }
 }

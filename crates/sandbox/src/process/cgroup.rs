@@ -176,13 +176,13 @@ impl Cgroup {
             Layout::Nothing { .. } => return Ok(None),
         };
         // There may be no room because of what others left.
-        fs::create_dir(&memory).or_else(|_| {
+        make_anew(&memory).or_else(|_| {
             layout.sweep();
-            fs::create_dir(&memory)
+            make_anew(&memory)
         })?;
         let mut cgroup = Cgroup { memory, time: None, is_second, opened: None, figures: Figures::default() };
         if let Some(time) = time {
-            fs::create_dir(&time)?;
+            make_anew(&time)?;
             cgroup.time = Some(time);
         }
         if let Some(bytes) = limits.memory_bytes {
@@ -299,6 +299,18 @@ impl Drop for Cgroup {
     }
 }
 
+/// Makes a directory whose name is ours. One that has it was left by a killed process that had our number, which is why
+/// nobody has swept it.
+fn make_anew(directory: &Path) -> io::Result<()> {
+    match fs::create_dir(directory) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            fs::remove_dir(directory)?;
+            fs::create_dir(directory)
+        }
+        made => made,
+    }
+}
+
 /// Not there on a host without swap.
 fn if_there(answer: io::Result<()>) -> io::Result<()> {
     match answer {
@@ -358,6 +370,17 @@ mod tests {
         }
         let layout = Layout::find(mount.path(), "0::/user.slice/app.slice/shell.scope\n");
         assert_eq!(layout, Layout::Second { directory: mount.path().join("user.slice/app.slice") });
+    }
+
+    /// The number of a supervisor that was killed came round again, and the one that had it then could make no cgroup.
+    #[test]
+    fn what_one_left_who_had_our_number_is_not_in_the_way() {
+        let mount = tempfile::tempdir().unwrap();
+        let left = mount.path().join("telos-1-2-0");
+        fs::create_dir(&left).unwrap();
+        make_anew(&left).unwrap();
+        fs::write(left.join("somebody"), "is in there").unwrap();
+        assert!(make_anew(&left).is_err(), "one that is in use is not removed");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What an order grants and hands in, made ready outside: paths are checked, and owners mapped where only root can.
 
 use super::ids::Ids;
+use super::view::HOME;
 use crate::error::SandboxError;
 use crate::order::{Access, FileIn, Grant};
 use rustix::fs::CWD;
@@ -122,14 +123,27 @@ fn make_ready(index: usize, grant: &Grant, source: Source) -> Result<Granted, Sa
     let number = |name: &str| CString::new(format!("{name}{index}")).unwrap_or_default();
     let Source { from, about: About { is_directory, mode } } = source;
     let layer = || Layer { lower: number("lower"), upper: number("upper"), work: number("work") };
-    Ok(Granted {
-        from,
-        place: place(&grant.inside)?,
-        is_directory,
-        access: grant.access,
-        mode,
-        layer: is_directory.then(layer),
-    })
+    let place = place(&grant.inside)?;
+    if let Some(own) = covered(grant, is_directory) {
+        let why =
+            format!("{own} is the run's own and cannot be covered; give another place inside, such as :/mnt/data");
+        return Err(refuse(&grant.inside, why));
+    }
+    Ok(Granted { from, place, is_directory, access: grant.access, mode, layer: is_directory.then(layer) })
+}
+
+/// What every run has of its own, and would not have if this lay over it.
+fn covered(grant: &Grant, is_directory: bool) -> Option<&'static str> {
+    let inside = grant.inside.as_path();
+    if inside.starts_with("/proc") {
+        return Some("/proc");
+    }
+    if inside == Path::new("/dev") {
+        return Some("/dev");
+    }
+    let rest = Path::new(HOME).strip_prefix(inside).ok()?;
+    let has_home = if rest.as_os_str().is_empty() { is_directory } else { grant.host.join(rest).is_dir() };
+    (!has_home).then_some(HOME)
 }
 
 /// Where a file system does not know mapped owners, or only the root of the host may map them, the run sees what everybody
@@ -201,6 +215,19 @@ mod tests {
             place.ancestors.iter().map(|(a, b)| (a.to_str().unwrap(), b.to_str().unwrap())).collect();
         assert_eq!(ancestors, [(".", "data"), ("data", "a")]);
         assert_eq!((place.parent.to_str(), place.name.to_str()), (Ok("data/a"), Ok("b")));
+    }
+
+    /// Whoever did that was told that this host had no Landlock.
+    #[test]
+    fn what_every_run_has_of_its_own_is_not_covered() {
+        let host = tempfile::tempdir().unwrap();
+        let covered = |inside: &str| {
+            covered(&Grant { host: host.path().into(), inside: inside.into(), access: Access::Read }, true)
+        };
+        assert_eq!(["/dev", "/proc", "/proc/1", "/home"].map(covered), ["/dev", "/proc", "/proc", HOME].map(Some));
+        assert_eq!(["/dev/data", "/home/user", "/home/user/data", "/tmp", "/mnt"].map(covered), [None; 5]);
+        std::fs::create_dir(host.path().join("user")).unwrap();
+        assert_eq!(covered("/home"), None, "there is one, too");
     }
 
     #[test]

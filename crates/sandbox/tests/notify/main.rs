@@ -10,7 +10,7 @@ use sandbox::network::call::{Fate, Via};
 use sandbox::network::sockets::{Recorder, Recording, Sockets};
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::sync::Arc;
@@ -244,4 +244,69 @@ fn what_is_recorded_can_be_replayed_with_nobody_there() {
     let (replayed, calls) = behind_filter(Sockets::Recorded(Arc::new(again)), &[], nobody, talk);
     assert_eq!(said, replayed);
     assert_eq!(calls[0].fate, Fate::Replayed);
+}
+
+/// A queue that is full, and one who wants to write to it: a message in the queue of the second keeps the first alive.
+struct Full {
+    receiver: UnixDatagram,
+    sender: UnixDatagram,
+    path: std::path::PathBuf,
+    _directory: tempfile::TempDir,
+}
+
+fn full() -> Full {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("messages");
+    let receiver = UnixDatagram::bind(&path).unwrap();
+    let filler = UnixDatagram::unbound().unwrap();
+    filler.connect(&path).unwrap();
+    filler.set_nonblocking(true).unwrap();
+    while filler.send(b"x").is_ok() {}
+    let (sender, other) = UnixDatagram::pair().unwrap();
+    system::passing::send(&other, &[io::IoSlice::new(b"x")], &[receiver.as_fd()]).unwrap();
+    Full { receiver, sender, path, _directory: directory }
+}
+
+/// Whether a thread of the switchboard is at a call that names a file.
+fn is_calling_by_path() -> bool {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
+    let name = |task: std::fs::DirEntry| std::fs::read_to_string(task.path().join("comm")).unwrap_or_default();
+    tasks.map(name).any(|name| name.trim() == "call by path")
+}
+
+/// Threads that sent there could not be woken, and stayed behind in a process that served other runs.
+#[test]
+fn a_message_that_finds_no_room_leaves_no_thread_behind() {
+    behind_filter(Sockets::Blocked, &[], nobody, |_| {
+        let Full { receiver, sender, path, _directory } = full();
+        drop(receiver);
+        std::thread::spawn(move || sender.send_to(b"hello", path));
+        while !is_calling_by_path() {
+            std::thread::yield_now();
+        }
+    });
+    let until = std::time::Instant::now() + world::PATIENCE;
+    while sandbox::network::threads_left() > 0 {
+        assert!(std::time::Instant::now() < until, "a thread of a run that has ended is still there");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_message_waits_for_room_as_long_as_its_sender_would() {
+    behind_filter(Sockets::Blocked, &[], nobody, |_| {
+        let Full { receiver, sender, path, _directory } = full();
+        sender.set_nonblocking(true).unwrap();
+        assert_eq!(errno(sender.send_to(b"hello", &path)), Errno::AGAIN);
+        sender.set_nonblocking(false).unwrap();
+        sender.set_write_timeout(Some(std::time::Duration::from_millis(10))).unwrap();
+        assert_eq!(errno(sender.send_to(b"hello", &path)), Errno::AGAIN);
+        sender.set_write_timeout(None).unwrap();
+        std::thread::scope(|scope| {
+            let sent = scope.spawn(|| sender.send_to(b"hello", &path).unwrap());
+            let mut heard = [0; 10];
+            while receiver.recv(&mut heard).unwrap() != 5 {}
+            assert_eq!((sent.join().unwrap(), heard.starts_with(b"hello")), (5, true));
+        });
+    });
 }

@@ -64,7 +64,13 @@ fn readable_from_afar(input: &OwnedFd) -> Result<OwnedFd, SandboxError> {
 }
 
 fn told(error: KeeperError) -> SandboxError {
-    SandboxError::Told(error.to_string())
+    SandboxError::Told(match error {
+        // A run commits nothing; its record is elsewhere.
+        KeeperError::KeeperGone => {
+            "the keeper went away, and the run with it; `telos runs` shows what was recorded of it".to_string()
+        }
+        error => error.to_string(),
+    })
 }
 
 struct Sent {
@@ -132,4 +138,15 @@ impl Running for Sent {
 fn recorded(text: &[u8]) -> Result<sandbox::network::sockets::Recording, SandboxError> {
     let text = String::from_utf8_lossy(text);
     text.parse().map_err(|error| SandboxError::Told(format!("what was said to whom it called did not arrive: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_whose_keeper_was_killed_is_looked_for_among_runs() {
+        let message = told(KeeperError::KeeperGone).to_string();
+        assert!(message.contains("telos runs") && !message.contains("telos log"), "{message}");
+    }
 }

@@ -39,6 +39,10 @@ impl<B: Backend + 'static> Warding for Warded<B> {
         }
     }
 
+    fn is_fit(&self) -> bool {
+        sandbox::network::threads_left() == 0
+    }
+
     fn clear(&self) {
         self.0.clear();
     }

@@ -1,6 +1,6 @@
 //! Connections: inside the run they are made on its own socket; to the outside they are refused, redirected or replayed.
 
-use super::caller::Caller;
+use super::caller::Request;
 use super::peer::Peer;
 use super::plug::Joined;
 use super::recording::{Turn, play};
@@ -18,7 +18,6 @@ use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect_unspec, get
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::os::fd::OwnedFd;
-use system::notify::Notification;
 
 /// A run's socket that has somebody at its other end.
 pub struct Connected {
@@ -41,30 +40,24 @@ enum Other {
 }
 
 impl Shared {
-    pub fn connect(
-        &self,
-        notification: &Notification,
-        caller: &Caller,
-        socket: OwnedFd,
-        peer: &Peer,
-    ) -> Result<Decision> {
-        self.confirm(notification)?;
-        let domain = sockopt::socket_domain(&socket)?;
+    pub fn connect(&self, request: &Request) -> Result<Decision> {
+        let socket = &request.socket;
+        let domain = sockopt::socket_domain(socket)?;
         let done = |result: Result<()>| result.map(|()| Decision::Returned(0));
-        match peer {
-            Peer::Nobody => done(connect_unspec(&socket)),
+        match &request.peer {
+            Peer::Nobody => done(connect_unspec(socket)),
             Peer::Path(path) if domain == AddressFamily::UNIX => {
-                done(unix::with_address(caller, path, |address| rustix::net::connect(&socket, address)))
+                done(unix::with_address(request, path, |address| rustix::net::connect(socket, address)))
             }
             Peer::Abstract(name) if domain == AddressFamily::UNIX => {
-                done(rustix::net::connect(&socket, &SocketAddrUnix::new_abstract_name(name)?))
+                done(rustix::net::connect(socket, &SocketAddrUnix::new_abstract_name(name)?))
             }
-            Peer::Inet(address) if fits(domain, address.ip()) => self.connect_inet(caller, &socket, *address),
+            Peer::Inet(address) if fits(domain, address.ip()) => self.connect_inet(request.thread, socket, *address),
             _ => Err(Errno::AFNOSUPPORT),
         }
     }
 
-    fn connect_inet(&self, caller: &Caller, socket: &OwnedFd, address: SocketAddr) -> Result<Decision> {
+    fn connect_inet(&self, thread: i32, socket: &OwnedFd, address: SocketAddr) -> Result<Decision> {
         let is_stream = sockopt::socket_type(socket)? == SocketType::STREAM;
         if is_own(address.ip()) {
             if is_stream && self.plug.is_at(address) {
@@ -72,7 +65,7 @@ impl Shared {
             }
             return rustix::net::connect(socket, &address).map(|()| Decision::Returned(0));
         }
-        let asked = self.asked(caller, address);
+        let asked = self.asked(thread, address);
         if !is_stream {
             return Err(self.refuse(&asked, Errno::NETUNREACH, "only connections can be made to the outside"));
         }
@@ -84,8 +77,8 @@ impl Shared {
         Ok(Decision::Connected(Connected { joined, asked, other }))
     }
 
-    fn asked(&self, caller: &Caller, address: SocketAddr) -> Asked {
-        let via = Via::Socket { thread: caller.thread };
+    fn asked(&self, thread: i32, address: SocketAddr) -> Asked {
+        let via = Via::Socket { thread };
         Asked { via, host: Host::Address(unmapped(address.ip())), port: address.port() }
     }
 
@@ -95,8 +88,8 @@ impl Shared {
         errno
     }
 
-    pub fn refuse_message(&self, caller: &Caller, address: SocketAddr) -> Errno {
-        let asked = self.asked(caller, address);
+    pub fn refuse_message(&self, thread: i32, address: SocketAddr) -> Errno {
+        let asked = self.asked(thread, address);
         self.refuse(&asked, Errno::NETUNREACH, "only connections can be made to the outside")
     }
 

@@ -1,7 +1,7 @@
 //! Takes the calls that the filter hands over, each in a thread, and answers them.
 
 use super::Sockets;
-use super::caller::Caller;
+use super::caller::{Act, Request};
 use super::connect::Connected;
 use super::plug::Plug;
 use super::recording::{Player, Recorder};
@@ -14,7 +14,7 @@ use std::net::TcpListener;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use system::notify::{self, Listener, Notification};
+use system::notify::{Listener, Notification};
 
 /// Answers the calls of a run until it is dropped.
 pub struct Switchboard {
@@ -29,7 +29,7 @@ pub struct Shared {
     pub plug: Plug,
     pub policy: Policy,
     pub exchange: Exchange,
-    threads: Arc<Threads>,
+    pub threads: Arc<Threads>,
 }
 
 pub enum Policy {
@@ -133,27 +133,23 @@ impl Shared {
     }
 
     fn decide(&self, notification: &Notification, place: &Place) -> Result<Decision> {
-        let arguments = &notification.arguments;
-        let caller = Caller::of(notification)?;
-        let socket = caller.socket(arguments[0])?;
-        let (address, length) = match notification.call {
-            notify::CONNECT => (arguments[1], arguments[2]),
-            notify::SEND => (arguments[4], arguments[5]),
-            _ => return Err(Errno::NOSYS),
-        };
-        let peer = caller.peer(address, length)?;
-        if !self.plug.is_of_same_network(&socket) {
+        let request = Request::take(notification, || self.is_waiting(notification.id))?;
+        if !self.plug.is_of_same_network(&request.socket) {
             return Err(Errno::ACCESS);
         }
-        place.hold(&socket).map_err(|_| Errno::NFILE)?;
-        match notification.call {
-            notify::CONNECT => self.connect(notification, &caller, socket, &peer),
-            _ => self.send(notification, &caller, &socket, &peer).map(|sent| Decision::Returned(sent as i64)),
+        // Not before it is known to be the run's: what is held is shut at the end.
+        place.hold(&request.socket).map_err(|_| Errno::NFILE)?;
+        match &request.act {
+            Act::Connect => self.connect(&request),
+            Act::Send { message, flags } => {
+                let sent = self.send(notification.id, &request, message, *flags)?;
+                Ok(Decision::Returned(sent as i64))
+            }
         }
     }
 
-    /// Whether what was read of a caller was the caller's: asked after reading and before anything is done.
-    pub fn confirm(&self, notification: &Notification) -> Result<()> {
-        if self.listener.is_waiting(notification.id) { Ok(()) } else { Err(Errno::SRCH) }
+    /// Whether a call still waits for its answer.
+    pub fn is_waiting(&self, id: u64) -> bool {
+        self.listener.is_waiting(id)
     }
 }

@@ -4,7 +4,12 @@
 //! is moved into its place by one rename, so that nobody ever finds half a file; what it replaces or removes moves the other
 //! way. If a step fails, or finds that somebody was there in between, all of it is moved back, in every directory.
 
+mod left;
+
+pub use left::left_in;
+
 use anyhow::{Context, bail};
+use left::PREFIX;
 use rustix::fs::{
     AtFlags, CWD, Gid, Mode, OFlags, RenameFlags, Uid, chmodat, chownat, fchmod, fchown, linkat, mkdirat, openat,
     renameat, renameat_with, statat, symlinkat, unlinkat,
@@ -58,6 +63,10 @@ fn apply_with(plans: &[Plan<'_>], exchange: Exchange) -> anyhow::Result<Vec<Path
         let plan = stage.plan;
         staged = staged.and_then(|()| stage.move_in().with_context(|| named(plan)));
     }
+    // As late as can be: after this, what lies aside is gone.
+    for stage in &stages {
+        staged = staged.and_then(|()| stage.ensure_untouched().with_context(|| named(stage.plan)));
+    }
     if let Err(error) = staged {
         stages.iter_mut().rev().for_each(Stage::move_back);
         return Err(error.context(match stages.iter().any(|stage| stage.is_kept) {
@@ -99,16 +108,18 @@ const OLD: &str = ".old";
 impl<'p> Stage<'p> {
     fn new(plan: &'p Plan<'p>, exchange: Exchange) -> anyhow::Result<Stage<'p>> {
         let tree = &plan.snapshot.tree;
-        let name = format!(".telos-apply-{:016x}", getrandom::u64().context("no randomness for a name")?);
+        let name = format!("{PREFIX}{:016x}", getrandom::u64().context("no randomness for a name")?);
         let made = mkdirat(tree.root(), &name, Mode::RWXU).and_then(|()| {
             openat(tree.root(), &name, OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
         });
         let aside = made.with_context(|| format!("cannot write to {}", tree.host.display()))?;
+        left::mark(&aside);
         Ok(Stage { plan, tree, aside, aside_name: name, is_kept: false, exchange, done: Vec::new() })
     }
 
     /// All that can run out of room happens before the first change.
     fn write_aside(&self) -> anyhow::Result<()> {
+        self.write_file(left::LIST, left::list(&self.plan.steps).as_bytes(), 0o600, None).context(left::LIST)?;
         for (number, step) in self.plan.steps.iter().enumerate() {
             if let Step::Write(path, leaf) = step {
                 self.write_leaf(&number.to_string(), path, leaf).with_context(|| format!("{path:?}"))?;
@@ -125,18 +136,20 @@ impl<'p> Stage<'p> {
                     chownat(&self.aside, name, Some(user), Some(group), AtFlags::SYMLINK_NOFOLLOW)?;
                 }
             }
-            Leaf::File { bytes, mode } => {
-                let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-                let mut file = File::from(openat(&self.aside, name, flags, Mode::RUSR | Mode::WUSR)?);
-                file.write_all(bytes)?;
-                if let Some((user, group)) = self.owner(path) {
-                    fchown(&file, Some(user), Some(group))?;
-                }
-                fchmod(&file, Mode::from_raw_mode(*mode))?;
-                file.sync_data()?;
-            }
+            Leaf::File { bytes, mode } => self.write_file(name, bytes, *mode, self.owner(path))?,
         }
         Ok(())
+    }
+
+    fn write_file(&self, name: &str, bytes: &[u8], mode: u32, owner: Option<(Uid, Gid)>) -> anyhow::Result<()> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mut file = File::from(openat(&self.aside, name, flags, Mode::RUSR | Mode::WUSR)?);
+        file.write_all(bytes)?;
+        if let Some((user, group)) = owner {
+            fchown(&file, Some(user), Some(group))?;
+        }
+        fchmod(&file, Mode::from_raw_mode(mode))?;
+        Ok(file.sync_data()?)
     }
 
     /// Root writes for others: what replaces a file belongs to its owner, what is new to the owner of the nearest
@@ -233,11 +246,27 @@ impl<'p> Stage<'p> {
         let details = statat(&self.aside, aside_name, AtFlags::SYMLINK_NOFOLLOW)?;
         let now = Fingerprint::new(&details);
         let before = self.plan.snapshot.before(path);
-        // What is in a directory was looked at before, and changes its times as it is emptied.
+        // What is in a directory is looked at when all has been moved.
         let is_same = before.is_some_and(|before| {
             before.kind == Kind::Directory && now.kind == Kind::Directory || before.is_moved(&now)
         });
         anyhow::ensure!(is_same, "it was changed meanwhile");
+        Ok(())
+    }
+
+    /// What is in the directories that were moved aside is what the program saw, too: it is about to be removed, and the look
+    /// before the first step was long ago.
+    fn ensure_untouched(&self) -> anyhow::Result<()> {
+        let removed =
+            self.done.iter().filter_map(|done| if let Done::Removed(number) = done { Some(number) } else { None });
+        for number in removed {
+            let path = self.plan.steps[*number].path();
+            let was_directory = self.plan.snapshot.before(path).is_some_and(|before| before.kind == Kind::Directory);
+            let place = Path::new(&self.aside_name).join(number.to_string());
+            if was_directory && let Some(changed) = self.plan.snapshot.changed_below_at(path, &place).first() {
+                bail!("{changed:?}: it was changed meanwhile");
+            }
+        }
         Ok(())
     }
 

@@ -13,7 +13,7 @@ use crate::runs;
 use crate::runs::described::{self, shown};
 use sandbox::changes::{Plan, Snapshot};
 use sandbox::outcome::{ChangeKind, Changed};
-use sandbox::{Order, Outcome, SandboxError, Verdict};
+use sandbox::{Access, Order, Outcome, SandboxError, Verdict};
 use serde_json::{Map, Value, json};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -56,6 +56,17 @@ impl Ending {
         self.record.insert("language".into(), json!(language));
         self.record.insert("code".into(), json!(code));
         self.record.extend(described::asked(order));
+    }
+
+    /// Half of an earlier `--apply` may lie in a directory that this one may change.
+    pub fn tell_of_left(&mut self, order: &Order) {
+        let layered = order.view.grants.iter().filter(|grant| grant.access == Access::Layered);
+        for left in layered.flat_map(|grant| apply::left_in(&grant.host)) {
+            self.words.push(format!(
+                "telos: {} was left by an --apply that was killed; docs/exec.md says how to put back what is in it",
+                left.display()
+            ));
+        }
     }
 
     /// It did not run.

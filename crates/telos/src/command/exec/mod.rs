@@ -148,6 +148,7 @@ impl Exec {
     fn perform(&self, backend: &dyn Backend, job: Job, ending: &mut Ending) {
         let Job { order, stdin, language, code, keeping } = job;
         ending.describe(&order, language.as_deref(), code.as_ref());
+        ending.tell_of_left(&order);
         let snapshots = match self.snapshots(&order) {
             Ok(snapshots) => snapshots,
             Err(error) => return ending.refuse(&error, result::exit_code::REFUSED),

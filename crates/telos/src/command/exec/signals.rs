@@ -1,11 +1,12 @@
-//! Ctrl-C, SIGTERM and SIGHUP end a run, so that it can be recorded; they would end us, and it with us.
+//! Ctrl-C, Ctrl-\, SIGTERM and SIGHUP end a run, so that it can be recorded; they would end us, and it with us. What is being
+//! applied when one comes is applied to its end.
 //!
 //! No thread waits for them: a handler notes which one came and writes to a pipe, which whoever waits for the run watches
 //! as well.
 
 use rustix::pipe::{PipeFlags, pipe_with};
 use sandbox::Running;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::{flag, low_level};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -50,7 +51,8 @@ fn try_stop_on_signals(running: &mut dyn Running, received: &Received) -> io::Re
     let (readable, writable) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
     let lifeline = readable.try_clone()?;
     // All before the first is registered: a signal that is caught must stop the run.
-    let ends = [(SIGHUP, writable.try_clone()?), (SIGINT, writable.try_clone()?), (SIGTERM, writable)];
+    let copy = || writable.try_clone();
+    let ends = [(SIGHUP, copy()?), (SIGINT, copy()?), (SIGQUIT, copy()?), (SIGTERM, copy()?)];
     for (signal, end) in ends {
         // Which one it was is known before anybody is woken: handlers run in this order.
         flag::register_usize(signal, received.clone(), signal as usize)?;

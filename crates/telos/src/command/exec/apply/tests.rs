@@ -223,3 +223,46 @@ fn what_cannot_be_put_back_is_kept_whole() {
     kept.sort();
     assert_eq!(kept, ["1", "3"]);
 }
+
+/// Somebody wrote in a directory while the files of a program that had removed it were flushed, and the work was gone.
+#[test]
+fn work_in_a_directory_that_the_program_removed_is_not_lost() {
+    let works: [fn(&Path); 3] = [
+        |two| fs::write(two.join("three"), "hours of work").unwrap(),
+        |two| fs::write(two.join("new"), "new work").unwrap(),
+        |two| fs::create_dir(two.join("deep")).unwrap(),
+    ];
+    for work in works {
+        let directory = garden();
+        let snapshot = Snapshot::take(directory.path()).unwrap();
+        let changes = [file("a", "a"), changed("two", ChangeKind::Removed)];
+        let plan = Plan::new(&snapshot, changes.into_iter());
+        check(&plan).unwrap();
+        work(&directory.path().join("two"));
+        let before = names(&directory);
+        let message = format!("{:#}", apply(&[plan]).unwrap_err());
+        assert!(message.starts_with("nothing was applied") && message.contains("changed meanwhile"), "{message}");
+        assert_eq!(names(&directory), before);
+    }
+}
+
+/// Nobody found what an `--apply` had left that was killed, nor could tell what was what in there.
+#[test]
+fn what_an_apply_leaves_that_was_killed_is_found_and_says_what_it_is() {
+    let directory = garden();
+    let snapshot = Snapshot::take(directory.path()).unwrap();
+    let changes = [file("one", "11"), changed("two", ChangeKind::Removed)];
+    let plan = Plan::new(&snapshot, changes.into_iter());
+    let mut stage = Stage::new(&plan, Exchange::IfThere).unwrap();
+    stage.write_aside().unwrap();
+    stage.move_in().unwrap();
+    assert!(left_in(directory.path()).is_empty(), "somebody is at work there");
+    // A killed process closes its descriptors, and removes nothing.
+    stage.is_kept = true;
+    drop(stage);
+    let left = left_in(directory.path());
+    assert_eq!(left.len(), 1);
+    assert_eq!(fs::read_to_string(left[0].join("steps")).unwrap(), "0 write \"one\"\n1 remove \"two\"\n");
+    assert_eq!(fs::read_to_string(left[0].join("0")).unwrap(), "1", "what was there before");
+    assert_eq!(fs::read_to_string(left[0].join("1/three")).unwrap(), "3");
+}
