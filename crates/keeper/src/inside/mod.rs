@@ -120,13 +120,15 @@ fn run<L: Living>(living: &mut L, desk: &Desk, answers: &Answers, apart: &Apart)
                     apart.start(token, job, answers.sender());
                 }
                 Begun::Last(answer) => {
-                    desk.finish();
-                    answer.into_iter().for_each(|answer| answers.push(token, answer, None));
+                    let reason = desk.finish();
+                    for mut answer in answer {
+                        reason.into_iter().for_each(|reason| desk::explain(&mut answer, reason));
+                        answers.push(token, answer, None);
+                    }
                     return;
                 }
             },
             Work::Over(dream) => living.over(&dream),
-            Work::Refused(token, answer) => answers.push(token, answer, None),
             Work::Turn => {}
             Work::Stop => return,
         }

@@ -208,13 +208,13 @@ fn counted(changes: u64) -> String {
     if changes == 1 { "1 change".to_string() } else { format!("{changes} changes") }
 }
 
-fn time_text(time_ms: i64) -> String {
+pub fn time_text(time_ms: i64) -> String {
     let time = Timestamp::from_millisecond(time_ms).unwrap_or(Timestamp::MAX);
     time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string()
 }
 
 /// What a program or a stranger wrote, without what would move the cursor.
-fn one_line(text: &str) -> String {
+pub fn one_line(text: &str) -> String {
     let plain: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
     plain.trim_end().to_string()
 }

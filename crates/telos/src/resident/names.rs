@@ -1,7 +1,6 @@
 //! What objects of an image are called, and what they hold, for whoever shows what a dream did to them.
 
 use dream::show::Names;
-use image::Image;
 use object::change::{Datum, Field, Line, ObjectId, Run};
 use std::collections::{BTreeMap, VecDeque};
 use store::Store;
@@ -11,6 +10,13 @@ const LOOKED_AT_MAX: usize = 2_000;
 /// How far from the Lobby.
 const DEPTH_MAX: usize = 2;
 
+/// The objects that all others are found from.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Roots {
+    pub lobby: Option<ObjectId>,
+    pub core: Option<ObjectId>,
+}
+
 /// The image as it is now. What live did since the dream was forked shows as what was before it.
 pub struct LiveNames<'s> {
     store: &'s Store,
@@ -18,11 +24,10 @@ pub struct LiveNames<'s> {
 }
 
 impl<'s> LiveNames<'s> {
-    pub fn of(image: &'s Image) -> LiveNames<'s> {
-        let store = image.store();
+    /// Of what is found from Lobby and Core.
+    pub fn of(store: &'s Store, roots: &Roots) -> LiveNames<'s> {
         let mut names = BTreeMap::new();
-        let core = image.id_of(image.vm().core());
-        let roots = [(image.id_of(image.vm().lobby()), "Lobby"), (core, "")];
+        let roots = [(roots.lobby, "Lobby"), (roots.core, "")];
         let mut queue: VecDeque<(ObjectId, String, usize)> =
             roots.into_iter().filter_map(|(id, name)| Some((id?, name.to_string(), 0))).collect();
         let mut looked_at = 0;

@@ -2,7 +2,6 @@
 //! those only that it began, and gives them no more than it has itself.
 
 use super::Resident;
-use super::names::LiveNames;
 use dream::{DreamId, Dreams};
 use keeper::protocol::{DreamOrder, Nest};
 use object::change::ActorId;
@@ -87,7 +86,7 @@ impl Resident {
             Nest::Page(name) => match self.child_of(within, name)? {
                 Some((dreams, id)) => {
                     let kept = dreams.read(id).map_err(|error| error.to_string())?;
-                    Ok(super::dreams::page_of(&kept, &LiveNames::of(&self.image)).to_string())
+                    Ok(self.page_of(&kept).to_string())
                 }
                 None => Ok(String::new()),
             },
