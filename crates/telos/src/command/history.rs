@@ -33,7 +33,7 @@ pub struct Log {
     count: u64,
 
     /// Only those before this one
-    #[arg(long, value_name = "COMMIT")]
+    #[arg(long, value_name = "COMMIT", value_parser = parse_commit)]
     before: Option<u64>,
 
     /// Print a JSON array
@@ -72,6 +72,10 @@ fn in_pages(
     }
 }
 
+fn parse_commit(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| "a commit is named by its number, such as 42; `telos log` has them".to_string())
+}
+
 /// Show what a commit changed
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  telos show --image garden 42")]
@@ -84,6 +88,7 @@ pub struct Show {
     json: bool,
 
     /// The number of the commit, as log shows it
+    #[arg(value_parser = parse_commit)]
     commit: u64,
 }
 
@@ -115,6 +120,7 @@ pub struct Revert {
     json: bool,
 
     /// The number of the commit, as log shows it
+    #[arg(value_parser = parse_commit)]
     commit: u64,
 }
 
