@@ -27,6 +27,8 @@ use store::{Branched, Commit, ForkPoint};
 /// What a dream may use, if nobody says more or less.
 pub const TIME: Duration = Duration::from_secs(60);
 const MEMORY_BYTES: u64 = 1 << 30;
+/// With less its processes do not come to life.
+const MEMORY_BYTES_LEAST: u64 = 8 << 20;
 const DISK_BYTES: u64 = 64 << 20;
 /// It and what it forks.
 const PROCESSES: u64 = 64;
@@ -138,6 +140,10 @@ impl Resident {
             return Err(refused(
                 "a dream that goes on sees the directories that it saw; give others to a new one".into(),
             ));
+        }
+        if order.memory_bytes.is_some_and(|bytes| bytes < MEMORY_BYTES_LEAST) {
+            let least = MEMORY_BYTES_LEAST >> 20;
+            return Err(refused(format!("a dream needs room of at least {least} MiB to begin: --room {least}M")));
         }
         if self.dreams.dreams.len() >= DREAMS_MAX {
             return Err(refused(format!("{DREAMS_MAX} dreams are going on, and no more may be; discard some")));
