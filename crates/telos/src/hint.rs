@@ -106,6 +106,9 @@ fn unknown(vm: &mut Vm, exception: &Exception) -> Option<String> {
     if unknown.name == "squareBrackets" && is_assigned {
         return Some("an item is changed with atPut: a atPut(0, 1)".to_string());
     }
+    if unknown.name == "Telos" && unknown.target == vm.lobby() {
+        return Some("Telos is in an image that is up: telos up DIR, then telos send --image DIR".to_string());
+    }
     let mut names = vm.visible_names(unknown.target);
     if let Some(advice) = habit::advice(&unknown.name, unknown.target == vm.lobby(), &names) {
         return Some(advice);

@@ -1,14 +1,16 @@
 //! What lives in the image process: the image, and how a request of the protocol becomes a transaction and its end an
 //! answer.
 
+mod dreaming;
 mod dreams;
 mod farewell;
 mod glance;
 mod names;
 mod nested;
-mod pages;
+mod telling;
 
-pub use pages::page_of;
+pub use names::Roots;
+pub use telling::page_of;
 
 use crate::alarm::Alarm;
 use crate::answer::{failure_of, render};
@@ -108,7 +110,8 @@ impl Resident {
         session.keep_stops();
         let watch = Arc::new(Glance::of(&image, waking_facts(&steps, failure.as_deref(), is_asleep)));
         let limits = options.limits();
-        let desk = Desk::of(image.store());
+        let (lobby, core) = (image.id_of(image.vm().lobby()), image.id_of(image.vm().core()));
+        let desk = Desk::of(image.store(), Roots { lobby, core });
         desk.hand_to(image.vm_mut());
         let resident = Resident {
             image,

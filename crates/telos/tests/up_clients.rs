@@ -4,7 +4,7 @@ mod launch;
 
 use keeper::Client;
 use keeper::protocol::{FRAME_BYTES_MAX, FailureKind, Hello, Inbox, Kind, Outbox, Outcome, Request, VERSION};
-use launch::up::{PATIENCE, Up};
+use launch::up::{PATIENCE, Up, wait_for};
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
@@ -295,4 +295,27 @@ fn one_that_waits_can_be_taken_back() {
         assert!(matches!(answer.outcome, Outcome::Failure(failure) if failure.kind == FailureKind::Interrupted));
     }
     assert_eq!(text_of(&mut client, "hasSlot(\"touched\")"), "false");
+}
+
+/// The machine's thread alone answered what was withdrawn, and it was busy: the answer came late, and said that nobody knew.
+#[test]
+fn one_that_waits_too_long_is_told_at_once_that_nothing_was_done() {
+    let mut up = Up::start(&[]);
+    let mut client = up.client();
+    let busy = client.post(&Request::evaluate("loop(nil)")).unwrap();
+    client.flush().unwrap();
+    wait_for("it is at work", || client_is_busy(&up));
+    let late = up.run(&["send", "--timeout", "300ms", "Lobby touched := 1"], "");
+    assert_eq!(late.code, Some(124), "{}", late.errors);
+    assert!(late.errors.contains("timed out after 0.3 s, before its turn came; nothing was done"), "{}", late.errors);
+    assert!(client_is_busy(&up), "the other one still runs");
+    client.canceller().unwrap().cancel(busy).unwrap();
+    client.wait(busy).unwrap();
+    assert_eq!(up.send("hasSlot(\"touched\")").output, "false\n");
+    let (_, said) = up.stop();
+    assert!(!said.contains("told to stop"), "{said}");
+}
+
+fn client_is_busy(up: &Up) -> bool {
+    up.client().status().unwrap().image["doing"]["request"].is_string()
 }

@@ -115,6 +115,19 @@ impl Header {
     }
 }
 
+/// The reason of a dream whose program ended with an error; what it wrote tells more.
+pub const PROGRAM_FAILED: &str = "its program failed";
+
+impl End {
+    /// Which limit ended it, in a word. Its attendant writes the reasons, in words for people.
+    pub fn limit(&self) -> Option<&'static str> {
+        let limits =
+            [("no time left", "time"), ("no processor time left", "cpu"), ("more memory than it may", "memory")];
+        let excess = self.reason.strip_prefix("it had ").filter(|_| self.status == Status::Killed)?;
+        limits.into_iter().find(|(words, _)| excess.starts_with(words)).map(|(_, limit)| limit)
+    }
+}
+
 impl Status {
     pub const fn name(self) -> &'static str {
         match self {

@@ -19,7 +19,7 @@ mod scan;
 
 pub use directory::{Dreams, KeptDream, Listed, Summary};
 pub use file_change::{FileChange, FileKind, Original};
-pub use header::{End, Header, Limits, SeenDirectory, Status, Usage};
+pub use header::{End, Header, Limits, PROGRAM_FAILED, SeenDirectory, Status, Usage};
 pub use lineage::{DEPTH_MAX, Lineage};
 pub use name::DreamId;
 pub use recording::Recording;

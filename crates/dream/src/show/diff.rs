@@ -26,6 +26,18 @@ pub struct Section {
     /// None for the calls to the world outside.
     pub object: Option<ObjectId>,
     pub lines: Vec<Line>,
+    /// It is about an object that the machine keeps for itself: a call, a coroutine, the queue of those.
+    pub is_of_machine: bool,
+}
+
+impl Diff {
+    /// Without what programs never touch themselves, and how many objects that is.
+    pub fn without_machine(mut self) -> (Diff, usize) {
+        let count = self.sections.len();
+        self.sections.retain(|section| !section.is_of_machine);
+        let left_out = count - self.sections.len();
+        (self, left_out)
+    }
 }
 
 impl fmt::Display for Diff {
@@ -68,7 +80,8 @@ fn unseen(values: &Values<'_>, order: &[ObjectId], shown: &HashSet<ObjectId>) ->
     let count = order.iter().filter(|object| is_code(values, **object) && !shown.contains(object)).count();
     let text = format!("{count} new messages and blocks that nothing shown here refers to");
     let title = "code without a place".into();
-    (count > 0).then(|| Section { title, object: None, lines: vec![Line { mark: Mark::Note, text }] })
+    let lines = vec![Line { mark: Mark::Note, text }];
+    (count > 0).then_some(Section { title, object: None, lines, is_of_machine: false })
 }
 
 fn is_code(values: &Values<'_>, object: ObjectId) -> bool {
@@ -101,7 +114,25 @@ fn section(values: &Values<'_>, object: ObjectId, operations: &[&Operation]) -> 
         writer.lines.push(Line { mark: Mark::Note, text });
     }
     let is_new = values.view.is_made(object);
-    (is_new || !writer.lines.is_empty()).then_some(Section { title, object: Some(object), lines: writer.lines })
+    let is_of_machine = is_of_machine(values, object, operations);
+    let section = Section { title, object: Some(object), lines: writer.lines, is_of_machine };
+    (is_new || !section.lines.is_empty()).then_some(section)
+}
+
+/// Whether the machine keeps this object for itself, or changed only what it keeps in it.
+fn is_of_machine(values: &Values<'_>, object: ObjectId, operations: &[&Operation]) -> bool {
+    let kind = values.view.kind(When::After, object);
+    if matches!(kind, Some(Kind::Call | Kind::Locals | Kind::Coroutine | Kind::Frame)) {
+        return true;
+    }
+    // Programs change methods of these, and the machine what they hold.
+    let sets_slots = |operation: &&Operation| matches!(operation, Operation::Put { field: Field::Slot(_), .. });
+    let is_its_own = match values.titles.name(object).as_deref() {
+        Some("Date") => true,
+        Some(name) => name.starts_with("Scheduler "),
+        None => false,
+    };
+    is_its_own && !values.view.is_made(object) && !operations.iter().any(sets_slots)
 }
 
 fn calls(values: &Values<'_>, journal: &Journal) -> Option<Section> {
@@ -113,7 +144,8 @@ fn calls(values: &Values<'_>, journal: &Journal) -> Option<Section> {
         Line { mark: Mark::Note, text: harmless(&text.replace('\n', "\\n")) }
     };
     let lines: Vec<Line> = journal.calls().map(line).collect();
-    (!lines.is_empty()).then(|| Section { title: "calls to the world outside".into(), object: None, lines })
+    let title = "calls to the world outside".into();
+    (!lines.is_empty()).then_some(Section { title, object: None, lines, is_of_machine: false })
 }
 
 struct Writer<'w> {

@@ -18,8 +18,6 @@ pub struct Desk {
 #[derive(Default)]
 struct State {
     waiting: VecDeque<(u64, Request)>,
-    /// Answers for requests that are not begun, because they were stopped before.
-    refused: VecDeque<(u64, Answer)>,
     /// Dreams that are over.
     over: VecDeque<String>,
     current: Current,
@@ -44,8 +42,6 @@ enum Current {
 /// What the machine does next.
 pub enum Work {
     Request(u64, Request),
-    /// To be answered without the machine.
-    Refused(u64, Answer),
     /// What is kept for a dream can go.
     Over(String),
     Turn,
@@ -76,22 +72,13 @@ impl Desk {
         self.work.notify_one();
     }
 
-    pub fn refuse(&self, token: u64, answer: Answer) {
-        self.lock().refused.push_back((token, answer));
-        self.work.notify_one();
-    }
-
-    /// Stops a request, whether it has begun or not. Nothing happens if it is done already.
-    pub fn cancel(&self, token: u64, reason: Reason) {
+    /// Stops a request, whether it has begun or not. Nothing happens if it is done already. One that has not begun never
+    /// will, and this is its answer: the machine may be busy for long.
+    pub fn cancel(&self, token: u64, reason: Reason) -> Option<Answer> {
         let mut state = self.lock();
         if let Some(at) = state.waiting.iter().position(|(other, _)| *other == token) {
             state.waiting.remove(at);
-            let mut answer = Answer::failed(FailureKind::Interrupted, "interrupted before it began");
-            explain(&mut answer, reason);
-            state.refused.push_back((token, answer));
-            drop(state);
-            self.work.notify_one();
-            return;
+            return Some(Answer::not_begun(reason));
         }
         let watch = state.watch.clone();
         if let Current::Request { token: current, stopped, .. } = &mut state.current
@@ -101,6 +88,7 @@ impl Desk {
             // Under the lock: the machine cannot go on to another program meanwhile.
             watch.iter().for_each(|watch| watch.interrupt());
         }
+        None
     }
 
     /// Ends the machine after what is under way; a turn, which nobody waits for, at once.
@@ -145,9 +133,6 @@ impl Desk {
     pub fn next(&self, next_turn: Option<Instant>) -> Work {
         let mut state = self.lock();
         loop {
-            if let Some((token, answer)) = state.refused.pop_front() {
-                return Work::Refused(token, answer);
-            }
             if let Some(dream) = state.over.pop_front() {
                 return Work::Over(dream);
             }

@@ -124,13 +124,15 @@ fn run<L: Living>(living: &mut L, desk: &Desk, answers: &Answers, apart: &Apart)
                     aside.start(token, job, answers.sender());
                 }
                 Begun::Last(answer) => {
-                    desk.finish();
-                    answer.into_iter().for_each(|answer| answers.push(token, answer, None));
+                    let reason = desk.finish();
+                    if let Some(mut answer) = answer {
+                        reason.into_iter().for_each(|reason| desk::explain(&mut answer, reason));
+                        answers.push(token, answer, None);
+                    }
                     return;
                 }
             },
             Work::Over(dream) => living.over(&dream),
-            Work::Refused(token, answer) => answers.push(token, answer, None),
             Work::Turn => {}
             Work::Stop => return,
         }

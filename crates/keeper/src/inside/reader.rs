@@ -70,14 +70,14 @@ fn take(frame: &Frame<'_>, desk: &Desk, answers: &Sender, requests: &mut Vec<(u6
             Ok(request) => requests.push((frame.id, request)),
             Err(error) => {
                 let message = format!("the request cannot be read: {error}");
-                desk.refuse(frame.id, Answer::failed(FailureKind::Refused, message));
+                answers.push(frame.id, Answer::failed(FailureKind::Refused, message), None);
             }
         },
         Kind::Cancel => {
             // In order: the request may stand right before.
             desk.add(requests);
             let reason = serde_json::from_slice(frame.body).unwrap_or(Reason::Asked);
-            desk.cancel(frame.id, reason);
+            desk.cancel(frame.id, reason).into_iter().for_each(|answer| answers.push(frame.id, answer, None));
         }
         Kind::Over => {
             if let Ok(DreamName { dream, .. }) = serde_json::from_slice(frame.body) {

@@ -131,17 +131,7 @@ impl Keeper<'_> {
         if let Some(connection) = connection.or(connections.get_mut(&client)) {
             self.requests.withdraw(token, client, connection);
             if let Some(entry) = self.requests.remove(token) {
-                let answer = match reason {
-                    Reason::Timeout { .. } => {
-                        let seconds = entry.timeout.unwrap_or_default().as_secs_f64();
-                        let message = format!("timed out after {seconds} s, before its turn came; nothing was done");
-                        Answer::failed(FailureKind::Timeout, message)
-                    }
-                    Reason::Stopping => Answer::failed(FailureKind::Refused, "the image is stopping; nothing was done"),
-                    Reason::Asked | Reason::Gone => {
-                        Answer::failed(FailureKind::Interrupted, "interrupted before it began")
-                    }
-                };
+                let answer = Answer::not_begun(reason);
                 self.answer(&entry, Some(connection), &answer);
             }
         }

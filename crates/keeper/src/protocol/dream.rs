@@ -1,5 +1,6 @@
 //! What is said about dreams. A dream that was begun is spoken to as the live image is, by requests that name it.
 
+use super::Outcome;
 use serde::{Deserialize, Serialize};
 
 /// A dream to be begun.
@@ -26,6 +27,8 @@ pub struct DreamOrder {
     pub rung: Rung,
     /// Evaluates this and ends, without being spoken to.
     pub source: Option<String>,
+    /// Ends after the first evaluation, and has failed if that did.
+    pub is_for_one: bool,
     /// Begins inside of this dream, with all that it has done by now, and not from the live image.
     pub within: Option<String>,
     /// Goes on with this one, which was kept.
@@ -79,6 +82,9 @@ pub struct DreamBegun {
     pub dream: String,
     /// The last commit of the live image that it has.
     pub commit: u64,
+    /// What its program came to, if that is over already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
 }
 
 /// Which dream a line leads to, and which one is over.

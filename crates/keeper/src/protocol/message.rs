@@ -198,6 +198,19 @@ impl Answer {
         Answer::new(Outcome::Failure(Failure::new(kind, message)))
     }
 
+    /// To a request that was stopped before its turn came.
+    pub(crate) fn not_begun(reason: Reason) -> Answer {
+        match reason {
+            Reason::Timeout { milliseconds } => {
+                let seconds = std::time::Duration::from_millis(milliseconds).as_secs_f64();
+                let message = format!("timed out after {seconds} s, before its turn came; nothing was done");
+                Answer::failed(FailureKind::Timeout, message)
+            }
+            Reason::Stopping => Answer::failed(FailureKind::Refused, "the image is stopping; nothing was done"),
+            Reason::Asked | Reason::Gone => Answer::failed(FailureKind::Interrupted, "interrupted before it began"),
+        }
+    }
+
     /// Shortens what a program made long without end, so that it fits into a frame however it is escaped.
     pub(crate) fn cut(&mut self) {
         self.is_cut = true;

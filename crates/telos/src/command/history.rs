@@ -33,7 +33,7 @@ pub struct Log {
     count: u64,
 
     /// Only those before this one
-    #[arg(long, value_name = "COMMIT")]
+    #[arg(long, value_name = "COMMIT", value_parser = parse_commit)]
     before: Option<u64>,
 
     /// Print a JSON array
@@ -72,6 +72,10 @@ fn in_pages(
     }
 }
 
+fn parse_commit(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| "a commit is named by its number, such as 42; `telos log` has them".to_string())
+}
+
 /// Show what a commit changed
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  telos show --image garden 42")]
@@ -84,6 +88,7 @@ pub struct Show {
     json: bool,
 
     /// The number of the commit, as log shows it
+    #[arg(value_parser = parse_commit)]
     commit: u64,
 }
 
@@ -115,6 +120,7 @@ pub struct Revert {
     json: bool,
 
     /// The number of the commit, as log shows it
+    #[arg(value_parser = parse_commit)]
     commit: u64,
 }
 
@@ -208,13 +214,13 @@ fn counted(changes: u64) -> String {
     if changes == 1 { "1 change".to_string() } else { format!("{changes} changes") }
 }
 
-fn time_text(time_ms: i64) -> String {
+pub fn time_text(time_ms: i64) -> String {
     let time = Timestamp::from_millisecond(time_ms).unwrap_or(Timestamp::MAX);
     time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string()
 }
 
 /// What a program or a stranger wrote, without what would move the cursor.
-fn one_line(text: &str) -> String {
+pub fn one_line(text: &str) -> String {
     let plain: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
     plain.trim_end().to_string()
 }

@@ -58,7 +58,7 @@ pub struct RequestOptions {
     #[arg(long, value_name = "TIME", value_parser = parse_time, allow_hyphen_values = true, help_heading = "Limits")]
     pub timeout: Option<Duration>,
 
-    /// Who this is, for the history; $USER unless given
+    /// Who this is, for the history; $USER unless given, or the user's name
     #[arg(long, value_name = "NAME", help_heading = "History")]
     pub author: Option<String>,
 
@@ -83,7 +83,7 @@ pub enum Until {
 
 impl RequestOptions {
     pub fn request(&self, source: &str, label: &str, form: Form) -> Request {
-        let author = self.author.clone().or_else(|| std::env::var("USER").ok().filter(|name| !name.is_empty()));
+        let author = self.author.clone().or_else(own_name);
         let durability = match self.durability {
             Until::Flush => Durability::Flush,
             Until::Os => Durability::Os,
@@ -100,6 +100,21 @@ impl RequestOptions {
             ..Request::evaluate(source)
         }
     }
+}
+
+/// Who started this: as the environment says, else as the system knows the user, else by number.
+fn own_name() -> Option<String> {
+    let in_environment = std::env::var("USER").ok().filter(|name| !name.is_empty());
+    in_environment.or_else(|| {
+        let id = rustix::process::geteuid().as_raw().to_string();
+        let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+        let name = users.lines().find_map(|line| {
+            let mut fields = line.split(':');
+            let name = fields.next()?;
+            (fields.nth(1)? == id).then(|| name.to_string())
+        });
+        Some(name.unwrap_or(id))
+    })
 }
 
 impl Send {

@@ -80,7 +80,7 @@ fn words(value: &serde_json::Value) -> String {
     }
 }
 
-fn spoken(time: Duration) -> String {
+pub fn spoken(time: Duration) -> String {
     let seconds = time.as_secs();
     match (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60, seconds % 60) {
         (0, 0, 0, seconds) => format!("{seconds} s"),

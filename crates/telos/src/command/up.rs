@@ -5,7 +5,7 @@ use crate::options::{Color, ImageDirectory, MachineOptions, parse_bytes, parse_t
 use crate::report;
 use crate::resident::Resident;
 use crate::warden::Warded;
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::Args;
 use keeper::{Bounds, Notice, Plan};
 use serde_json::json;
@@ -96,6 +96,9 @@ pub struct ImageOptions {
 impl Up {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         let directory = ImageDirectory { image: self.directory.clone() }.to_open()?;
+        if std::fs::metadata(&directory).is_ok_and(|found| !found.is_dir()) {
+            bail!("{} is no directory; an image is one: telos up DIR", directory.display());
+        }
         system::file::make_directory(&directory)?;
         let directory = directory.canonicalize().context("cannot find the directory just made")?;
         let bounds = Bounds { timeout: self.image.machine.timeout, ..Bounds::default() };

@@ -3,11 +3,13 @@
 
 use super::outside::Line;
 use super::{Row, Shared};
+use crate::resident::Roots;
 use dream::{DreamError, DreamId, Dreams};
 use keeper::protocol::Nest;
 use language::{Args, Halt, ONE, Outcome, Signal, TWO, Value, Vm};
 use object::change::ActorId;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::{Arc, Weak};
 use store::Store;
@@ -35,7 +37,16 @@ pub struct Desk(Rc<RefCell<Inside>>);
 
 struct Inside {
     whose: Whose,
+    roots: Roots,
     asked: Vec<Asked>,
+    going_on: BTreeMap<String, GoingOn>,
+}
+
+/// A dream that is going on: from when to when, by the wall clock.
+#[derive(Clone, Copy, Debug)]
+pub struct GoingOn {
+    pub since_ms: u64,
+    pub ends_by_ms: u64,
 }
 
 /// Who asks here.
@@ -48,8 +59,25 @@ enum Whose {
 }
 
 impl Desk {
-    pub fn of(store: &Arc<Store>) -> Desk {
-        Desk(Rc::new(RefCell::new(Inside { whose: Whose::Live(Arc::downgrade(store)), asked: Vec::new() })))
+    pub fn of(store: &Arc<Store>, roots: Roots) -> Desk {
+        let whose = Whose::Live(Arc::downgrade(store));
+        Desk(Rc::new(RefCell::new(Inside { whose, roots, asked: Vec::new(), going_on: BTreeMap::new() })))
+    }
+
+    pub fn roots(&self) -> Roots {
+        self.0.borrow().roots
+    }
+
+    pub fn begun(&self, dream: &str, going_on: GoingOn) {
+        self.0.borrow_mut().going_on.insert(dream.into(), going_on);
+    }
+
+    pub fn over(&self, dream: &str) {
+        self.0.borrow_mut().going_on.remove(dream);
+    }
+
+    pub fn going_on(&self, dream: &str) -> Option<GoingOn> {
+        self.0.borrow().going_on.get(dream).copied()
     }
 
     /// Lets the programs of a machine ask here.
@@ -144,12 +172,13 @@ fn dream_of(vm: &mut Vm, store: &Store, name: &str) -> Result<(Dreams, DreamId),
 /// What is known of a dream, as JSON; nil if there is nothing yet.
 fn page_of(vm: &mut Vm, args: Args) -> Outcome {
     let name = args.text(vm, 0)?;
-    let page = match desk(vm)?.1 {
+    let (desk, asking) = desk(vm)?;
+    let page = match asking {
         Asking::Dream(line) => nest(vm, &line, &Nest::Page(name))?,
         Asking::Live(store) => {
             let (dreams, id) = dream_of(vm, &store, &name)?;
             match dreams.read(id) {
-                Ok(kept) => crate::resident::page_of(&kept, &dream::show::Nameless).to_string(),
+                Ok(kept) => crate::resident::page_of(&kept, &store, &desk.roots(), desk.going_on(&name)).to_string(),
                 Err(DreamError::Missing(_)) => String::new(),
                 Err(error) => return Err(vm.raise(error.to_string())),
             }

@@ -1,22 +1,21 @@
 //! Dreams of a resident: how one is begun, what live keeps for it meanwhile, and what its copy does.
 
-use super::farewell::{Attended, Farewell, Place};
+use super::dreaming::{Dreaming, words_of};
+use super::farewell::{Attended, Farewell};
 use super::glance::{Glance, waking_facts};
 use super::nested::Parents;
 use super::{Resident, lend, shown};
 use crate::answer::failure_of;
-use crate::host::dream::Asked;
-use crate::host::outside::Line;
+use crate::host::dream::{Asked, GoingOn};
 use crate::report;
-use dream::{Alone, Bounds, DreamId, Dreams, End, Forked, Header, Limits, Lineage, Record, Sealed, SeenDirectory};
+use dream::{Alone, Bounds, DreamId, End, Forked, Header, Limits, Lineage, Record, Sealed, SeenDirectory, Status};
 use image::Imagined;
-use keeper::protocol::{
-    Answer, Command, DreamBegun, DreamOrder, Failure, FailureKind, Form, Outcome, Request, Rung, Shown,
-};
-use keeper::{Begun, Birth, Living, Outside, Watch};
+use keeper::protocol::{Answer, DreamBegun, DreamOrder, Failure, FailureKind, Outcome, Request, Rung, Shown};
+use keeper::{Begun, Birth, Outside};
 use merge::Policy;
 use object::change::ActorId;
 use sandbox::{Access, Grant, Order, View};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -28,6 +27,8 @@ use store::{Branched, Commit, ForkPoint};
 /// What a dream may use, if nobody says more or less.
 pub const TIME: Duration = Duration::from_secs(60);
 const MEMORY_BYTES: u64 = 1 << 30;
+/// With less its processes do not come to life.
+const MEMORY_BYTES_LEAST: u64 = 8 << 20;
 const DISK_BYTES: u64 = 64 << 20;
 /// It and what it forks.
 const PROCESSES: u64 = 64;
@@ -50,15 +51,15 @@ impl Resident {
             Rung::Process => {
                 let begun = self.fork(order, None);
                 self.watch.pauses.note(start.elapsed());
-                begun
+                begun.map(|point| (point, None, String::new()))
             }
             Rung::World => self.dream_in_world(order, request),
         };
         match begun {
-            Ok(point) => {
-                let begun = DreamBegun { dream: name_of(&point), commit: point.commit };
+            Ok((point, outcome, output)) => {
+                let begun = DreamBegun { dream: name_of(&point), commit: point.commit, outcome };
                 let text = serde_json::to_string(&begun).unwrap_or_default();
-                let answer = Answer::new(Outcome::Value(Shown { text, kind: "Map".into() }));
+                let answer = Answer { output, ..Answer::new(Outcome::Value(Shown { text, kind: "Map".into() })) };
                 // A dream of something that is not durable must not be known before it is.
                 let wait = self.wait(None, request.durability);
                 Begun::Done { answer, wait }
@@ -69,7 +70,11 @@ impl Resident {
 
     /// Lets a program run on the live machine, writes down what it would have changed, and takes all of it back. It is given nothing
     /// of the host meanwhile.
-    fn dream_in_world(&mut self, order: &DreamOrder, request: &Request) -> Result<ForkPoint, Failure> {
+    fn dream_in_world(
+        &mut self,
+        order: &DreamOrder,
+        request: &Request,
+    ) -> Result<(ForkPoint, Option<Outcome>, String), Failure> {
         let refused = |message: String| Failure::new(FailureKind::Refused, message);
         let Some(source) = &order.source else {
             return Err(refused("a world dream is for a source, which is evaluated at once".into()));
@@ -87,26 +92,27 @@ impl Resident {
         let imagined = self.image.imagine(actor, |vm| {
             lend(session, vm, |session| {
                 let value = session.evaluate(source, label).map_err(|failure| failure_of(session, &failure))?;
-                shown(session, value, Form::Text).map_err(|failure| failure_of(session, &failure))
+                shown(session, value, request.form).map_err(|failure| failure_of(session, &failure))
             })
         });
         capabilities.install(self.image.vm_mut());
         let imagined = imagined.map_err(|error| self.fail(error))?;
         let said = self.session.output.take_captured();
-        let (changes, end) = match imagined {
+        let (changes, outcome, end) = match imagined {
             Ok(Imagined { value, changes }) => {
-                let output = format!("{said}{}\n", value.text);
-                (changes, End { output, ..dream::ended(dream::Status::Ended, String::new()) })
+                let end = End { output: said.clone(), ..dream::ended(Status::Ended, String::new()) };
+                (changes, Outcome::Value(value), end)
             }
             Err(failure) => {
-                let output = format!("{said}{}\n", failure.message);
-                (Vec::new(), End { output, ..dream::ended(dream::Status::Failed, "its program failed".into()) })
+                let output = format!("{said}{}\n", words_of(&failure));
+                let end = End { output, ..dream::ended(Status::Failed, words_of(&failure)) };
+                (Vec::new(), Outcome::Failure(failure), end)
             }
         };
         let written = self
             .kept()
             .and_then(|dreams| dream::write_down(&dreams, &header, changes, &end).map_err(|error| error.to_string()));
-        written.map(|()| point).map_err(refused)
+        written.map(|()| (point, Some(outcome), said)).map_err(refused)
     }
 
     /// Begins what programs of this image have asked for, now that it is committed that they did.
@@ -135,6 +141,10 @@ impl Resident {
                 "a dream that goes on sees the directories that it saw; give others to a new one".into(),
             ));
         }
+        if order.memory_bytes.is_some_and(|bytes| bytes < MEMORY_BYTES_LEAST) {
+            let least = MEMORY_BYTES_LEAST >> 20;
+            return Err(refused(format!("a dream needs room of at least {least} MiB to begin: --room {least}M")));
+        }
         if self.dreams.dreams.len() >= DREAMS_MAX {
             return Err(refused(format!("{DREAMS_MAX} dreams are going on, and no more may be; discard some")));
         }
@@ -154,6 +164,8 @@ impl Resident {
             Branched::Live { child, pin } => {
                 let name = name_of(&point);
                 self.dreams.parents.begun(&name, order);
+                let (since_ms, time) = (now_ms(), order.time_ms.unwrap_or(TIME.as_millis() as u64));
+                self.desk.begun(&name, GoingOn { since_ms, ends_by_ms: since_ms.saturating_add(time) });
                 self.dreams
                     .dreams
                     .insert(name.clone(), Attended { dream: DreamId(point.actor), attendant: child, pin });
@@ -240,7 +252,8 @@ impl Resident {
     fn dream_on(&mut self, sealed: Sealed, order: &DreamOrder) -> i32 {
         self.become_dreamer(order);
         let Sealed { conversation, journal } = sealed;
-        let mut dreaming = Dreaming { resident: self, journal };
+        let code = Cell::new(0);
+        let mut dreaming = Dreaming { resident: self, journal, is_for_one: order.is_for_one, code: &code };
         if let Some(source) = &order.source {
             dreaming.lead_to(Outside::alone(conversation));
             return dreaming.do_alone(source);
@@ -250,7 +263,7 @@ impl Resident {
             dreaming
         };
         match keeper::dream(conversation, begin, |code| system::clone::leave(code)) {
-            Ok(()) => 0,
+            Ok(()) => code.get(),
             Err(_) => 1,
         }
     }
@@ -274,6 +287,8 @@ impl Resident {
         // Its thread is not here, and whoever dropped it would wait for that.
         std::mem::forget(self.turn_alarm.take());
         self.unsettled = None;
+        // What the transaction wrote that asked for this dream is that one's.
+        self.session.output.take_captured();
         // Somebody may have held the lock of the old one.
         let watch = Arc::new(Glance::of(&self.image, waking_facts(&[], None, self.is_asleep)));
         std::mem::forget(std::mem::replace(&mut self.watch, watch));
@@ -281,6 +296,7 @@ impl Resident {
 
     pub(super) fn dream_is_over(&mut self, name: &str) {
         self.dreams.parents.over(name);
+        self.desk.over(name);
         let Some(attended) = self.dreams.dreams.remove(name) else { return };
         let place = self.place_of_dreams();
         self.dreams.farewell.get_or_insert_with(|| Farewell::new(place)).take(attended);
@@ -311,12 +327,16 @@ fn commit_of(entry: &dream::Entry) -> Commit {
     }
 }
 
+fn now_ms() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
+}
+
 fn name_of(point: &ForkPoint) -> String {
     dream::DreamId(point.actor).to_string()
 }
 
 fn header_of(order: &DreamOrder, point: &ForkPoint, store: [u8; 16]) -> Header {
-    let created_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
+    let created_ms = now_ms();
     let mut bounds = Bounds::default();
     bounds.journal_bytes = order.journal_bytes.unwrap_or(bounds.journal_bytes);
     let directories = order.grants.iter().map(|grant| SeenDirectory {
@@ -363,103 +383,4 @@ fn order_of(order: &DreamOrder) -> Order {
         access: if grant.is_layered { Access::Layered } else { Access::Read },
     });
     Order { view: View { grants: grants.collect(), ..View::default() }, limits, ..Order::default() }
-}
-
-/// A resident behind walls: it is asked as the live one is, and tells its journal before it answers.
-struct Dreaming<'r> {
-    resident: &'r mut Resident,
-    journal: dream::Journaling,
-}
-
-/// The exit code of a dreamer whose program failed.
-const FAILED: i32 = 1;
-
-impl Dreaming<'_> {
-    /// Evaluates what it was begun for, and says what came of it on its standard output.
-    fn do_alone(&mut self, source: &str) -> i32 {
-        let begun = self.begin(&Request { label: "dream".into(), ..Request::evaluate(source) });
-        let answer = match begun {
-            Begun::Done { answer, .. } | Begun::Last(Some(answer)) => answer,
-            Begun::Apart(_) | Begun::Aside(_) | Begun::Last(None) => return FAILED,
-        };
-        let (said, code) = match &answer.outcome {
-            Outcome::Value(_) => (answer.output, 0),
-            Outcome::Failure(failure) => (format!("{}{}\n", answer.output, failure.message), FAILED),
-        };
-        // Not through the library's standard output, whose lock another thread may have held when this copy was made.
-        let _ = rustix::io::write(rustix::stdio::stdout(), said.as_bytes());
-        code
-    }
-
-    fn lead_to(&mut self, outside: Outside) {
-        self.resident.outside.iter().for_each(|line| line.lead_to(outside.clone()));
-    }
-
-    fn tell_journal(&mut self) -> Result<(), Failure> {
-        let calls = self.resident.outside.as_ref().map(Line::take_noted).unwrap_or_default();
-        let noted = self.resident.image.note_calls(calls);
-        noted.map_err(|error| Failure::new(FailureKind::Storage, error.to_string()))?;
-        for payload in self.resident.image.store().take_journal() {
-            self.journal.tell(&payload).map_err(|error| Failure::new(FailureKind::Storage, error.to_string()))?;
-        }
-        Ok(())
-    }
-}
-
-impl Living for Dreaming<'_> {
-    fn begin(&mut self, request: &Request) -> Begun {
-        match &request.command {
-            Command::Wake => return Begun::Last(None),
-            // Those are about files that are not here.
-            Command::Info | Command::Check | Command::Backup(_) => {
-                let refused = Answer::failed(FailureKind::Refused, "a dream has no files; ask the live image");
-                return Begun::Done { answer: refused, wait: None };
-            }
-            _ => {}
-        }
-        let begun = self.resident.begin(request);
-        match self.tell_journal() {
-            Ok(()) => {
-                self.resident.desk.begin_inside();
-                begun
-            }
-            // What is not written down did not happen, and cannot be taken back here.
-            Err(failure) => Begun::Last(Some(Answer::new(Outcome::Failure(failure)))),
-        }
-    }
-
-    fn turn(&mut self) -> Option<Duration> {
-        let next = self.resident.turn();
-        if self.tell_journal().is_err() {
-            system::clone::leave(1);
-        }
-        self.resident.desk.begin_inside();
-        next
-    }
-
-    fn watch(&self) -> Arc<dyn Watch> {
-        self.resident.watch()
-    }
-
-    fn close(self) -> Result<(), String> {
-        Ok(())
-    }
-}
-
-// ---- what is kept of dreams
-
-impl Resident {
-    pub(super) fn place_of_dreams(&self) -> Place {
-        let store = self.image.store();
-        Place { image: store.directory().to_path_buf(), store: store.id() }
-    }
-
-    pub(super) fn kept(&self) -> Result<Dreams, String> {
-        self.place_of_dreams().open()
-    }
-
-    pub(super) fn discard_dream(&self, name: &str) -> Result<String, String> {
-        let id = name.parse().map_err(|error: dream::DreamError| error.to_string())?;
-        self.kept()?.remove(id).map(|()| "true".to_string()).map_err(|error| error.to_string())
-    }
 }

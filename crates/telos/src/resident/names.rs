@@ -1,10 +1,8 @@
 //! What objects of an image are called, and what they hold, for whoever shows what a dream did to them.
 
 use dream::show::Names;
-use image::Image;
 use object::change::{Datum, Field, Line, ObjectId, Run};
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
 use store::Store;
 
 /// So many objects are looked at for names; those nearest to the Lobby come first.
@@ -12,25 +10,26 @@ const LOOKED_AT_MAX: usize = 2_000;
 /// How far from the Lobby.
 const DEPTH_MAX: usize = 2;
 
+/// The objects that all others are found from.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Roots {
+    pub lobby: Option<ObjectId>,
+    pub core: Option<ObjectId>,
+}
+
 /// The image as it is now. What live did since the dream was forked shows as what was before it.
-pub struct LiveNames {
-    store: Arc<Store>,
+pub struct LiveNames<'s> {
+    store: &'s Store,
     names: BTreeMap<ObjectId, String>,
 }
 
-/// Where names begin.
-pub struct Roots(Vec<(ObjectId, &'static str)>);
-
-impl LiveNames {
-    pub fn roots(image: &Image) -> Roots {
-        let roots = [(image.id_of(image.vm().lobby()), "Lobby"), (image.id_of(image.vm().core()), "")];
-        Roots(roots.into_iter().filter_map(|(id, name)| Some((id?, name))).collect())
-    }
-
-    pub fn of(store: Arc<Store>, roots: Roots) -> LiveNames {
+impl<'s> LiveNames<'s> {
+    /// Of what is found from Lobby and Core.
+    pub fn of(store: &'s Store, roots: &Roots) -> LiveNames<'s> {
         let mut names = BTreeMap::new();
+        let roots = [(roots.lobby, "Lobby"), (roots.core, "")];
         let mut queue: VecDeque<(ObjectId, String, usize)> =
-            roots.0.into_iter().map(|(id, name)| (id, name.to_string(), 0)).collect();
+            roots.into_iter().filter_map(|(id, name)| Some((id?, name.to_string(), 0))).collect();
         let mut looked_at = 0;
         while let Some((object, name, depth)) = queue.pop_front() {
             if names.contains_key(&object) {
@@ -52,7 +51,7 @@ impl LiveNames {
     }
 }
 
-impl Names for LiveNames {
+impl Names for LiveNames<'_> {
     fn name(&self, object: ObjectId) -> Option<String> {
         self.names.get(&object).cloned()
     }

@@ -1,11 +1,13 @@
 //! `telos dream`: sealed forks of an image that is up.
 //!
-//! - `begin`: `new`, `run` and `resume`; `talk`: `eval` and `discard`; `tell`: `list` and `show`; `files`: `show --files`
-//! - `agent`: `run --command`
+//! - `begin`: `new` and `resume`; `run`: `run`, with `agent` for `--command` and `interruption` for Ctrl-C
+//! - `talk`: `eval` and `discard`; `tell`: `list` and `show`; `files`: `show --files`
 
 mod agent;
 mod begin;
 mod files;
+mod interruption;
+mod run;
 mod talk;
 mod tell;
 
@@ -37,7 +39,7 @@ pub struct Dream {
 #[derive(Subcommand, Debug)]
 enum Command {
     New(begin::New),
-    Run(Box<begin::Run>),
+    Run(Box<run::Run>),
     Resume(begin::Resume),
     Eval(talk::Eval),
     List(tell::List),

@@ -2,16 +2,20 @@
 
 use super::{connect, files};
 use crate::command::exec::tamed;
+use crate::command::history::{one_line, time_text};
+use crate::command::status::spoken;
 use crate::command::{ask, print};
 use crate::options::{Color, ImageDirectory};
 use anyhow::bail;
 use clap::Args;
+use jiff::Timestamp;
 use keeper::Client;
 use keeper::protocol::{Command, Outcome, Request};
 use serde_json::Value;
 use std::fmt::Write;
 use std::io::IsTerminal;
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// List the dreams that are going on and those that are kept
 #[derive(Args, Debug)]
@@ -31,19 +35,52 @@ impl List {
         if self.json {
             return print(&format!("{dreams}\n"));
         }
-        let mut text = String::new();
-        for dream in dreams.as_array().into_iter().flatten() {
-            let word = |name: &str| dream[name].as_str().unwrap_or_default();
-            let (name, status, mandate) = (word("dream"), word("status"), word("mandate"));
-            let (commit, reason) = (dream["commit"].as_u64().unwrap_or(0), word("reason"));
-            let why = if reason.is_empty() { String::new() } else { format!(" ({reason})") };
-            let _ = writeln!(text, "{name:<6} {status:<8} from commit {commit:<6} {mandate}{why}");
-        }
-        print(&text)
+        let now_ms = Timestamp::now().as_millisecond().max(0) as u64;
+        print(&table(dreams.as_array().map(Vec::as_slice).unwrap_or_default(), now_ms))
     }
 }
 
-/// Show what a dream changed, as a diff of objects
+/// A row for each; nothing if there is none.
+fn table(dreams: &[Value], now_ms: u64) -> String {
+    let heading = ["DREAM", "STATUS", "AGE", "LEFT", "KEPT", "COMMIT", "FOR"].map(String::from);
+    let rows: Vec<[String; 7]> =
+        std::iter::once(heading).chain(dreams.iter().map(|dream| row(dream, now_ms))).collect();
+    if dreams.is_empty() {
+        return String::new();
+    }
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..7).map(width).collect();
+    let line = |row: &[String; 7]| {
+        let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+        format!("{}\n", one_line(&cells.join("  ")))
+    };
+    rows.iter().map(line).collect()
+}
+
+fn row(dream: &Value, now_ms: u64) -> [String; 7] {
+    let word = |name: &str| dream[name].as_str().unwrap_or_default();
+    let time = |from: u64, to: u64| spoken(Duration::from_millis(to.saturating_sub(from)));
+    let left = dream["ends_by_ms"].as_u64().map(|end| time(now_ms, end)).unwrap_or_default();
+    let kept = if dream["is_kept"] == true { "yes" } else { "no" };
+    let why = match word("reason") {
+        "" => String::new(),
+        reason if word("mandate").is_empty() => format!("({reason})"),
+        reason => format!(" ({reason})"),
+    };
+    [
+        word("dream").into(),
+        word("status").into(),
+        time(dream["created_ms"].as_u64().unwrap_or(now_ms), now_ms),
+        left,
+        kept.into(),
+        dream["commit"].to_string(),
+        format!("{}{why}", word("mandate")),
+    ]
+}
+
+/// Show how a dream ended and what it changed, as a diff of objects
+///
+/// What was before is the image as it is now: where it has changed since the dream began, the head says so.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  telos dream show --image garden d65\n  telos dream show --json d65\n  telos dream show --files d65"
@@ -59,6 +96,10 @@ pub struct Show {
     /// Show what it wrote in the directories of --write, as a patch
     #[arg(long)]
     files: bool,
+
+    /// Show also what the machine keeps for itself: calls, locals, coroutines
+    #[arg(long, conflicts_with_all = ["json", "files"])]
+    all: bool,
 
     /// The dream's name
     dream: String,
@@ -80,7 +121,12 @@ impl Show {
             let page = whole_page(&mut connect(&self.directory)?, &self.dream)?;
             return print(&format!("{page}\n"));
         }
-        print_page(&page, color)
+        let code = print(&head(&page))?;
+        print_changes(&page, self.all, color)?;
+        if page["changes"].as_array().is_none_or(Vec::is_empty) && page["changed_files"] == 0 {
+            return print("it changed nothing\n");
+        }
+        Ok(code)
     }
 }
 
@@ -106,8 +152,49 @@ pub fn whole_page(client: &mut Client, dream: &str) -> anyhow::Result<Value> {
     Ok(whole)
 }
 
-pub fn print_page(page: &Value, color: Color) -> anyhow::Result<ExitCode> {
-    let text = page["text"].as_str().unwrap_or_default();
+/// All that is known of a dream but what it changed.
+fn head(page: &Value) -> String {
+    let word = |name: &str| page[name].as_str().unwrap_or_default();
+    let time = |name: &str| page[name].as_i64().map(time_text);
+    let status = match word("reason") {
+        "" => word("status").to_string(),
+        reason => format!("{}: {reason}", word("status")),
+    };
+    let began = time("created_ms").unwrap_or_default();
+    let place = match word("parent") {
+        "" => format!("from commit {}", page["commit"]),
+        parent => format!("inside of {parent}"),
+    };
+    let later = match page["later_commits"].as_u64() {
+        None | Some(0) => None,
+        Some(1) => Some("compared with the image as it is now, 1 commit later".to_string()),
+        Some(count) => Some(format!("compared with the image as it is now, {count} commits later")),
+    };
+    let facts = [
+        ("status", Some(status)),
+        ("mandate", Some(word("mandate").to_string())),
+        ("agent", Some(word("agent").to_string())),
+        ("began", Some(format!("{began}, {place}"))),
+        ("ended", time("ended_ms")),
+        ("kept", (page["is_kept"] == true).then(|| "until it is discarded".to_string())),
+        ("changes", later),
+    ];
+    let mut text = format!("dream {}\n", word("dream"));
+    for (name, fact) in facts {
+        if let Some(fact) = fact.filter(|fact| !fact.is_empty()) {
+            // Writing to a String never fails.
+            let _ = writeln!(text, "  {name:<8} {}", one_line(&fact));
+        }
+    }
+    if !word("output").is_empty() {
+        text += "  output\n";
+        word("output").lines().for_each(|line| drop(writeln!(text, "    {}", one_line(line))));
+    }
+    text + "\n"
+}
+
+pub fn print_changes(page: &Value, is_all: bool, color: Color) -> anyhow::Result<ExitCode> {
+    let text = page["text_with_all"].as_str().filter(|_| is_all).or(page["text"].as_str()).unwrap_or_default();
     let mut shown = String::new();
     for line in text.lines() {
         let paint = match line.trim_start().as_bytes().first() {
@@ -119,6 +206,13 @@ pub fn print_page(page: &Value, color: Color) -> anyhow::Result<ExitCode> {
         let _ = writeln!(shown, "{paint}{}{end}", crate::report::harmless(line));
     }
     let name = page["dream"].as_str().unwrap_or_default();
+    match page["machine_objects"].as_u64().filter(|_| !is_all).unwrap_or(0) {
+        0 => {}
+        1 => shown += &format!("and 1 object of the machine changed; telos dream show --all {name} shows it\n"),
+        count => {
+            shown += &format!("and {count} objects of the machine changed; telos dream show --all {name} shows them\n")
+        }
+    }
     match page["changed_files"].as_u64().unwrap_or(0) {
         0 => {}
         1 => shown += &format!("1 file changed: telos dream show --files {name}\n"),

@@ -51,7 +51,7 @@ impl Ending {
             };
             report::say(&report::harmless(&words));
             result::refused_calls(&self.outcome.calls).iter().for_each(|words| report::say(&report::harmless(words)));
-            tell::print_page(&page, color)?;
+            tell::print_changes(&page, false, color)?;
         }
         if let Some(error) = not_kept {
             report::say(&format!("error: {error:#}"));

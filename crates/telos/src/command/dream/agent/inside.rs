@@ -1,13 +1,13 @@
 //! Does what an agent asks for: each question becomes a request to the dream, with what is left of the agent's budget.
 
 use super::phrases;
+use crate::command::dream::interruption::Interruption;
 use crate::command::{RequestOptions, send};
 use crate::report;
 use dream::agent::{Dreaming, Fault, Question, code};
+use keeper::Client;
 use keeper::protocol::{Answer, FailureKind, Form, Outcome, Request};
-use keeper::{Canceller, Client};
 use serde_json::{Value, json};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub struct Inside {
     pub client: Client,
@@ -23,38 +23,9 @@ pub struct Inside {
     pub lost: Option<String>,
 }
 
-/// Ends what is being asked, from another thread, and all that would be asked after it.
-#[derive(Clone)]
-pub struct Interruption {
-    canceller: Arc<Canceller>,
-    state: Arc<Mutex<Asking>>,
-}
-
-#[derive(Default)]
-struct Asking {
-    is_over: bool,
-    /// The request that is under way.
-    request: Option<u64>,
-}
-
-impl Interruption {
-    pub fn interrupt(&self) {
-        let mut state = self.state();
-        state.is_over = true;
-        if let Some(request) = state.request {
-            // A keeper that has gone took the request with it.
-            let _ = self.canceller.cancel(request);
-        }
-    }
-
-    fn state(&self) -> MutexGuard<'_, Asking> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl Inside {
     pub fn new(client: Client, dream: String, limits: RequestOptions, is_telling: bool) -> anyhow::Result<Inside> {
-        let interruption = Interruption { canceller: Arc::new(client.canceller()?), state: Arc::default() };
+        let interruption = Interruption::of(&client)?;
         let fuel_left = limits.fuel;
         Ok(Inside { client, dream, limits, fuel_left, fuel_used: 0, interruption, is_telling, lost: None })
     }
@@ -97,20 +68,13 @@ impl Inside {
         if self.lost.is_some() {
             return Err(over());
         }
-        let mut asking = self.interruption.state();
-        if asking.is_over {
-            return Err(over());
+        match self.interruption.send(&mut self.client, request) {
+            Ok(answer) => answer.ok_or_else(over),
+            Err(error) => {
+                self.lost = Some(error.to_string());
+                Err(over())
+            }
         }
-        // All of it under the lock: nobody can cancel what has not been sent.
-        let posted = self.client.post(request).and_then(|id| self.client.flush().map(|()| id));
-        asking.request = posted.as_ref().ok().copied();
-        drop(asking);
-        let answer = posted.and_then(|id| self.client.wait(id));
-        self.interruption.state().request = None;
-        answer.map_err(|error| {
-            self.lost = Some(error.to_string());
-            over()
-        })
     }
 
     /// As `telos send --json` has it; only whether something was changed is known outside, not as which commit.

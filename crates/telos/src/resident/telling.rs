@@ -1,14 +1,17 @@
-//! What there is to tell of dreams. Read and written beside the live machine, for a dream may have made its journal as long as it
-//! could; what is too long for an answer is told in several.
+//! What there is to tell of dreams: which there are, how each ended, and what it changed. Read beside the live machine, for a dream
+//! may have made its journal as long as it could; what is too long for an answer is told in several.
 
-use super::Resident;
+use super::farewell::Place;
 use super::names::LiveNames;
+use super::{Resident, Roots};
+use crate::host::dream::GoingOn;
 use dream::show::Names;
-use dream::{DreamId, End, Header, Journal, KeptDream};
+use dream::{DreamId, Dreams, End, Header, Journal, KeptDream, Status};
 use keeper::Begun;
 use keeper::protocol::{Answer, FailureKind, Outcome, Shown};
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
+use store::Store;
 
 /// Of the changes in one answer, as JSON.
 const CHANGES_BYTES_MAX: usize = 4 << 20;
@@ -18,52 +21,80 @@ const VALUE_BYTES_MAX: usize = 64 << 10;
 const TEXT_BYTES_MAX: usize = 2 << 20;
 
 impl Resident {
+    pub(super) fn place_of_dreams(&self) -> Place {
+        let store = self.image.store();
+        Place { image: store.directory().to_path_buf(), store: store.id() }
+    }
+
+    pub(super) fn kept(&self) -> Result<Dreams, String> {
+        self.place_of_dreams().open()
+    }
+
     pub(super) fn list_dreams(&self) -> Result<String, String> {
         let listed = self.kept()?.list().map_err(|error| error.to_string())?;
-        let dreams = listed.dreams.iter().map(|dream| summary(&dream.header, dream.end.as_ref()));
-        let problems =
-            listed.problems.iter().map(|problem| json!({ "status": "damaged", "reason": problem.to_string() }));
-        Ok(json!(dreams.chain(problems).collect::<Vec<Value>>()).to_string())
+        let dreams = listed.dreams.iter().map(|dream| {
+            let going_on = self.desk.going_on(&dream.header.id().to_string());
+            summary(&dream.header, dream.end.as_ref(), going_on)
+        });
+        let damaged = |problem: &dream::DreamError| json!({ "status": "damaged", "reason": problem.to_string() });
+        Ok(Value::from_iter(dreams.chain(listed.problems.iter().map(damaged))).to_string())
     }
 
     /// Tells of a dream, beside the machine.
     pub(super) fn show_dream(&self, name: &str) -> Begun {
-        self.tell_aside(name, |kept, names| page_of(kept, names))
+        self.tell_aside(name, page_of)
     }
 
     pub(super) fn show_changes(&self, name: &str, from: u64) -> Begun {
-        self.tell_aside(name, move |kept, names| {
-            let (changes, more_from) = changes_from(&kept.journal, names, from);
+        self.tell_aside(name, move |kept, store, roots, _| {
+            let (changes, more_from) = changes_from(&kept.journal, &LiveNames::of(store, roots), from);
             json!({ "changes": changes, "more_from": more_from })
         })
     }
 
-    fn tell_aside(&self, name: &str, tell: impl FnOnce(&KeptDream, &dyn Names) -> Value + Send + 'static) -> Begun {
-        let (place, roots, store) = (self.place_of_dreams(), LiveNames::roots(&self.image), self.image.store().clone());
-        let name = name.to_string();
+    fn tell_aside(
+        &self,
+        name: &str,
+        tell: impl FnOnce(&KeptDream, &Store, &Roots, Option<GoingOn>) -> Value + Send + 'static,
+    ) -> Begun {
+        let (place, store) = (self.place_of_dreams(), self.image.store().clone());
+        let (roots, going_on, name) = (self.desk.roots(), self.desk.going_on(name), name.to_string());
         let told = move || {
             let id: DreamId = name.parse().map_err(|error: dream::DreamError| error.to_string())?;
             let kept = place.open()?.read(id).map_err(|error| error.to_string())?;
-            Ok::<_, String>(tell(&kept, &LiveNames::of(store, roots)).to_string())
+            Ok::<_, String>(tell(&kept, &store, &roots, going_on).to_string())
         };
         Begun::Aside(Box::new(move || match told() {
             Ok(text) => Answer::new(Outcome::Value(Shown { text, kind: "Map".into() })),
             Err(message) => Answer::failed(FailureKind::Refused, message),
         }))
     }
+
+    pub(super) fn discard_dream(&self, name: &str) -> Result<String, String> {
+        let id = name.parse().map_err(|error: dream::DreamError| error.to_string())?;
+        self.kept()?.remove(id).map(|()| "true".to_string()).map_err(|error| error.to_string())
+    }
 }
 
 /// All that there is to tell of a dream, as far as it fits.
-pub fn page_of(kept: &KeptDream, names: &dyn Names) -> Value {
+pub fn page_of(kept: &KeptDream, store: &Store, roots: &Roots, going_on: Option<GoingOn>) -> Value {
     let KeptDream { header, journal, end, changed_files, .. } = kept;
-    let mut page = summary(header, end.as_ref());
+    let names = LiveNames::of(store, roots);
+    let mut page = summary(header, end.as_ref(), going_on);
     page["changed_files"] = json!(changed_files);
     page["store"] = json!(format!("{:032x}", u128::from_be_bytes(header.store)));
     page["output"] = json!(end.as_ref().map_or("", |end| end.output.as_str()));
-    let (changes, more_from) = changes_from(journal, names, 0);
+    page["later_commits"] = json!(store.last_commit().saturating_sub(header.fork_commit));
+    let (changes, more_from) = changes_from(journal, &names, 0);
     page["changes"] = json!(changes);
     page["more_from"] = json!(more_from);
-    page["text"] = json!(fitting(dream::show::diff(journal, names).to_string()));
+    let all = dream::show::diff(journal, &names);
+    let (shown, left_out) = all.clone().without_machine();
+    page["text"] = json!(fitting(shown.to_string()));
+    page["machine_objects"] = json!(left_out);
+    if left_out > 0 {
+        page["text_with_all"] = json!(fitting(all.to_string()));
+    }
     page
 }
 
@@ -124,18 +155,34 @@ fn fitting(text: String) -> String {
     format!("{}… and {left_out} lines more, for which there is no room; --json tells all changes\n", &text[..end])
 }
 
-fn summary(header: &Header, end: Option<&End>) -> Value {
+fn summary(header: &Header, end: Option<&End>, going_on: Option<GoingOn>) -> Value {
+    let dream = header.id().to_string();
+    // One that goes on once more has an end from before.
+    let end = end.filter(|end| going_on.is_none_or(|going_on| going_on.since_ms <= end.ended_ms));
     json!({
-        "dream": header.id().to_string(),
+        "dream": dream,
         "status": end.map_or("running", |end| end.status.name()),
-        "reason": end.map_or("", |end| end.reason.as_str()),
+        "reason": end.map_or(String::new(), reason_of),
+        "limit": end.and_then(End::limit),
         "mandate": header.mandate,
         "agent": header.agent,
         "parent": header.parent.map(|(parent, _)| parent.to_string()),
         "commit": header.fork_commit,
         "created_ms": header.created_ms,
         "ended_ms": end.map(|end| end.ended_ms),
+        "ends_by_ms": going_on.filter(|_| end.is_none()).map(|going_on| going_on.ends_by_ms),
         "is_kept": header.is_kept || end.is_some_and(|end| end.is_kept),
-        "usage": end.map(|end| json!(end.usage)),
+        // Nobody outside of a dream counts its fuel.
+        "usage": end.map(|End { usage, .. }| {
+            json!({ "time_ms": usage.time_ms, "cpu_ms": usage.cpu_ms, "memory_bytes": usage.memory_bytes })
+        }),
     })
+}
+
+/// Whoever attends to a dream knows that its program failed; why is the last that it said.
+fn reason_of(end: &End) -> String {
+    match (end.status, end.output.trim_end().lines().next_back()) {
+        (Status::Failed, Some(last)) if end.reason == dream::PROGRAM_FAILED => last.to_string(),
+        _ => end.reason.clone(),
+    }
 }
