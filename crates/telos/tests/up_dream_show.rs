@@ -125,7 +125,9 @@ fn errors_of_a_world_dream_are_shown_as_eval_shows_them() {
 fn the_image_reads_of_its_dream_what_the_command_line_shows() {
     let up = Up::start(&[]);
     up.send(ACCOUNT);
-    up.send("\"of live\" println; Lobby mine := Telos dream(\"raise\", block(\"of it\" println; Account balance = 77))");
+    up.send(
+        "\"of live\" println; Lobby mine := Telos dream(\"raise\", block(\"of it\" println; Account balance = 77))",
+    );
     wait_for("it is over", || up.send("mine isOver").output == "true\n");
     assert_eq!(up.send("mine log").output, "of it\n");
     let diff = up.send("mine diff").output;

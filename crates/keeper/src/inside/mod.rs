@@ -121,7 +121,7 @@ fn run<L: Living>(living: &mut L, desk: &Desk, answers: &Answers, apart: &Apart)
                 }
                 Begun::Last(answer) => {
                     let reason = desk.finish();
-                    for mut answer in answer {
+                    if let Some(mut answer) = answer {
                         reason.into_iter().for_each(|reason| desk::explain(&mut answer, reason));
                         answers.push(token, answer, None);
                     }

@@ -1,7 +1,7 @@
 //! Dreams of a resident: how one is begun, what live keeps for it meanwhile, and what its copy does.
 
 use super::dreaming::{Dreaming, words_of};
-use super::farewell::{Attended, Farewell, Place};
+use super::farewell::{Attended, Farewell};
 use super::glance::{Glance, waking_facts};
 use super::nested::Parents;
 use super::{Resident, lend, shown};
@@ -27,7 +27,7 @@ use store::{Branched, Commit, ForkPoint};
 /// What a dream may use, if nobody says more or less.
 pub const TIME: Duration = Duration::from_secs(60);
 const MEMORY_BYTES: u64 = 1 << 30;
-/// With less its processes do not come to life.
+/// Surely enough to begin with; with much less its processes do not come to life, and nobody can say why.
 const MEMORY_BYTES_LEAST: u64 = 8 << 20;
 const DISK_BYTES: u64 = 64 << 20;
 /// It and what it forks.
