@@ -27,7 +27,7 @@ use store::{Branched, Commit, ForkPoint};
 /// What a dream may use, if nobody says more or less.
 pub const TIME: Duration = Duration::from_secs(60);
 const MEMORY_BYTES: u64 = 1 << 30;
-/// With less its processes do not come to life.
+/// Surely enough to begin with; with much less its processes do not come to life, and nobody can say why.
 const MEMORY_BYTES_LEAST: u64 = 8 << 20;
 const DISK_BYTES: u64 = 64 << 20;
 /// It and what it forks.

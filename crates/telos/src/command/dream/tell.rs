@@ -188,7 +188,7 @@ fn head(page: &Value) -> String {
     }
     if !word("output").is_empty() {
         text += "  output\n";
-        word("output").lines().for_each(|line| drop(writeln!(text, "    {}", one_line(line))));
+        text.extend(word("output").lines().map(|line| format!("    {}\n", one_line(line))));
     }
     text + "\n"
 }
