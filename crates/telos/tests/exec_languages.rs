@@ -138,7 +138,7 @@ fn a_file_in_the_directory_does_not_choose_where_a_language_is() {
     std::fs::create_dir(bench.configuration.path().join("telos")).unwrap();
     let languages = "[garden]\nfind = [\"garden\"]\nask = [\"garden-where\"]\nrun = [\"{found}\", \"{code}\"]\n";
     write(bench.configuration.path(), "telos/languages.toml", languages);
-    write(bench.path(), "choice", &places[1].display().to_string());
+    write(bench.path(), "choice", places[1].display().to_string());
     let path = format!("{}:/usr/bin:/bin", tools.path().display());
     let ran = bench.command(&["exec", "--lang", "garden", "-e", "x"]).env("PATH", path).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&ran.stdout), "right\n", "{ran:?}");
