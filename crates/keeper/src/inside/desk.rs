@@ -41,7 +41,7 @@ enum Current {
 
 /// What the machine does next.
 pub enum Work {
-    Request(u64, Request),
+    Request(u64, Box<Request>),
     /// What is kept for a dream can go.
     Over(String),
     Turn,
@@ -139,7 +139,7 @@ impl Desk {
             if let Some((token, request)) = state.waiting.pop_front() {
                 let (label, author) = (request.label.clone(), request.author.clone());
                 state.enter(Current::Request { token, since: Instant::now(), label, author, stopped: None });
-                return Work::Request(token, request);
+                return Work::Request(token, Box::new(request));
             }
             if state.is_stopping {
                 return Work::Stop;
