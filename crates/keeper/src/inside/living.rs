@@ -30,6 +30,11 @@ pub trait Living {
         let _ = dream;
     }
 
+    /// Requests that were to be answered later, and can be now. Asked after everything that this thread does.
+    fn concluded(&mut self) -> Vec<Conclusion> {
+        Vec::new()
+    }
+
     /// What other threads may do while this one runs a program.
     fn watch(&self) -> Arc<dyn Watch>;
 
@@ -60,8 +65,18 @@ pub enum Begun {
     Apart(Box<dyn FnOnce() -> Answer + Send>),
     /// Work beside the machine that takes a moment and only reads: done one after the other, on one thread.
     Aside(Box<dyn FnOnce() -> Answer + Send>),
+    /// Something has begun that goes on by itself, such as a candidate that is judged; `Living::concluded` answers under this
+    /// number. Other requests go on meanwhile.
+    Later(u64),
     /// The process ends, and answers first if there is something to say: else the end itself is the answer.
     Last(Option<Answer>),
+}
+
+/// The answer to a request that was to be answered later.
+pub struct Conclusion {
+    pub number: u64,
+    pub answer: Answer,
+    pub wait: Option<Wait>,
 }
 
 /// A living image as seen from other threads.

@@ -11,7 +11,7 @@ mod living;
 mod outside;
 mod reader;
 
-pub use living::{Begun, Birth, Living, Wait, Watch};
+pub use living::{Begun, Birth, Conclusion, Living, Wait, Watch};
 pub use outside::{Outside, Unanswered};
 
 use crate::error::KeeperError;
@@ -19,6 +19,7 @@ use crate::protocol::{Answer, DreamName, FailureKind, Kind, Outbox, Outcome, Ref
 use answers::Answers;
 use apart::{Apart, Aside};
 use desk::{Desk, Work};
+use std::collections::BTreeMap;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
@@ -105,6 +106,7 @@ pub fn say_failed(pair: impl AsFd, message: &str) {
 
 fn run<L: Living>(living: &mut L, desk: &Desk, answers: &Answers, apart: &Apart) {
     let (aside, mut next_turn) = (Aside::default(), desk.turn(|| living.turn()));
+    let mut later = Later::default();
     loop {
         match desk.next(next_turn) {
             Work::Request(token, request) => match living.begin(&request) {
@@ -123,6 +125,10 @@ fn run<L: Living>(living: &mut L, desk: &Desk, answers: &Answers, apart: &Apart)
                     desk.finish();
                     aside.start(token, job, answers.sender());
                 }
+                Begun::Later(number) => {
+                    desk.finish();
+                    later.tokens.insert(number, token);
+                }
                 Begun::Last(answer) => {
                     let reason = desk.finish();
                     if let Some(mut answer) = answer {
@@ -134,11 +140,36 @@ fn run<L: Living>(living: &mut L, desk: &Desk, answers: &Answers, apart: &Apart)
             },
             Work::Over(dream) => living.over(&dream),
             Work::Turn => {}
-            Work::Stop => return,
+            Work::Stop => return later.give_up(answers),
         }
         // Also after each request: it may have left something for the scheduler, and a busy socket must not starve it.
         next_turn = desk.turn(|| living.turn());
         tell_births(living, answers);
+        later.answer(living, answers);
+    }
+}
+
+/// Requests that are answered when something that they began is over: their tokens, by the number that the image gave them.
+#[derive(Default)]
+struct Later {
+    tokens: BTreeMap<u64, u64>,
+}
+
+impl Later {
+    fn answer<L: Living>(&mut self, living: &mut L, answers: &Answers) {
+        for Conclusion { number, answer, wait } in living.concluded() {
+            // Nobody asked for what the image began by itself.
+            if let Some(token) = self.tokens.remove(&number) {
+                answers.push(token, answer, wait);
+            }
+        }
+    }
+
+    fn give_up(self, answers: &Answers) {
+        for token in self.tokens.into_values() {
+            let message = "the image is stopping before it was decided; nothing was merged";
+            answers.push(token, Answer::failed(FailureKind::Interrupted, message), None);
+        }
     }
 }
 

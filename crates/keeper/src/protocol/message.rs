@@ -2,6 +2,7 @@
 //! the name of a limit does not pass for no limit.
 
 use super::dream::{DreamOrder, Nest};
+use super::merge::MergeOrder;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -65,6 +66,8 @@ pub enum Command {
     DreamChanges { dream: String, from: u64 },
     /// Removes what is kept of a dream that is over.
     DiscardDream(String),
+    /// Judges a dream on a candidate and merges it; the answer is a `MergeReport`.
+    Merge(Box<MergeOrder>),
     /// A dream asks this; the keeper, who knows which it is, asks for it.
     Nested { within: String, nest: Nest },
 }

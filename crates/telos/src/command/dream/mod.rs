@@ -2,11 +2,13 @@
 //!
 //! - `begin`: `new` and `resume`; `run`: `run`, with `agent` for `--command` and `interruption` for Ctrl-C
 //! - `talk`: `eval` and `discard`; `tell`: `list` and `show`; `files`: `show --files`
+//! - `merge`: `verify` and `merge`
 
 mod agent;
 mod begin;
 mod files;
 mod interruption;
+mod merge;
 mod run;
 mod talk;
 mod tell;
@@ -44,6 +46,8 @@ enum Command {
     Eval(talk::Eval),
     List(tell::List),
     Show(tell::Show),
+    Verify(merge::Verify),
+    Merge(merge::Merge),
     Discard(talk::Discard),
 }
 
@@ -56,6 +60,8 @@ impl Dream {
             Command::Eval(command) => command.run(color),
             Command::List(command) => command.run(),
             Command::Show(command) => command.run(color),
+            Command::Verify(command) => command.run(),
+            Command::Merge(command) => command.run(),
             Command::Discard(command) => command.run(),
         }
     }

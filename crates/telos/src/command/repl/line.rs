@@ -102,8 +102,8 @@ impl Line for Opened {
                 answer
             }
             Begun::Apart(job) | Begun::Aside(job) => job(),
-            // Only a dream says that.
-            Begun::Last(_) => Answer::failed(FailureKind::Refused, "no dream begins here"),
+            // Only a dream says the one, and only an image with a keeper the other.
+            Begun::Last(_) | Begun::Later(_) => Answer::failed(FailureKind::Refused, "no dream begins here"),
         };
         let is_late = alarm.is_some_and(|alarm| alarm.stop());
         if let (true, Outcome::Failure(Failure { kind: kind @ FailureKind::Interrupted, message, .. })) =

@@ -1,0 +1,95 @@
+//! What is said about making a dream a part of the live image: what is to be merged, how that is judged, and what came of it.
+
+use serde::{Deserialize, Serialize};
+
+/// A dream that is to be judged and, if nothing speaks against it, merged.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct MergeOrder {
+    pub dream: String,
+    /// Which side wins where both wrote: `fork-wins`, `live-wins`, `last-writer-wins` or `keep-both`; none is as the dream was
+    /// begun.
+    pub policy: Option<String>,
+    /// Only these slots, each as a path of names from the Lobby; all, if there are none.
+    pub only: Vec<String>,
+    /// Only judges.
+    pub is_trial: bool,
+}
+
+/// What came of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MergeStatus {
+    Merged,
+    /// Merged before: nothing was done.
+    Known,
+    /// Something speaks against it. It is kept, with the reasons.
+    Rejected,
+    /// Nothing speaks against it, and nobody wanted more than that.
+    Accepted,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MergeReport {
+    pub dream: String,
+    pub status: MergeStatus,
+    /// In which it was merged.
+    pub commit: Option<u64>,
+    pub verdict: Verdict,
+    /// Places that somebody has to decide on.
+    pub open_conflicts: u64,
+    pub conflicts: u64,
+    pub violations: u64,
+    /// How many candidates were judged: more than one if live changed what had been read.
+    pub candidates: u32,
+    /// How many checks and tests had to be done once more.
+    pub repeated: u64,
+    /// What `only` left out.
+    pub left_out: u64,
+    /// From when it was asked for to when it was decided.
+    pub time_us: u64,
+}
+
+/// What a candidate was found to be.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    pub is_accepted: bool,
+    pub checks: Vec<CheckResult>,
+    pub tests: Vec<TestResult>,
+}
+
+impl Verdict {
+    /// Everything that speaks against it, one line each.
+    pub fn reasons(&self) -> impl Iterator<Item = String> {
+        self.checks.iter().flat_map(|check| check.reasons.iter().map(move |reason| format!("{}: {reason}", check.name)))
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CheckResult {
+    pub name: String,
+    pub outcome: CheckOutcome,
+    pub reasons: Vec<String>,
+    pub time_us: u64,
+    /// How many places of the image it rests on.
+    pub reads: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckOutcome {
+    Passed,
+    Failed,
+    /// It did not come to an end, or not twice to the same.
+    Unsure,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TestResult {
+    pub name: String,
+    /// Without the dream, and with it: `passed`, `failed: …` or `unsure: …`; none where there is no such test.
+    pub before: Option<String>,
+    pub after: Option<String>,
+    pub time_us: u64,
+    pub reads: u64,
+}

@@ -1,0 +1,210 @@
+//! `telos dream verify` and `merge`: whether a dream is good, and making it a part of the live image. Also what `run --merge` does
+//! after its script.
+
+use super::connect;
+use crate::command::history::one_line;
+use crate::command::{RequestOptions, print};
+use crate::options::ImageDirectory;
+use anyhow::bail;
+use clap::Args;
+use keeper::Client;
+use keeper::protocol::{CheckOutcome, Command, Form, MergeOrder, MergeReport, MergeStatus, Outcome, Request, Verdict};
+use std::fmt::Write;
+use std::process::ExitCode;
+
+/// What scripts can rely on.
+pub mod exit_code {
+    pub const REJECTED: u8 = 3;
+    pub const CONFLICTS: u8 = 4;
+}
+
+const MERGE_EXAMPLES: &str = "\
+Examples:
+  telos dream merge --image garden d65
+  telos dream merge --policy keep-both d65
+  telos dream merge --only 'Garden grow' --only 'Garden water' d65
+
+A candidate is made: a sealed fork of the image as it is now, with what the
+dream changed. The image's own Verification judges it there; what passes is
+merged as one commit, while the image goes on. docs/verification.md says what
+is looked at.
+
+Exit codes:
+    0   merged, or merged before
+    3   rejected: telos rejections has the reasons
+    4   merged, and conflicts are open: telos conflicts has them";
+
+/// Which side wins where both wrote to the same place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum PolicyName {
+    /// what the dream wrote
+    ForkWins,
+    /// what the live image wrote
+    LiveWins,
+    /// what was written later
+    LastWriterWins,
+    /// what was written later, and the other stays in an open conflict
+    KeepBoth,
+}
+
+impl PolicyName {
+    fn name(self) -> &'static str {
+        match self {
+            PolicyName::ForkWins => "fork-wins",
+            PolicyName::LiveWins => "live-wins",
+            PolicyName::LastWriterWins => "last-writer-wins",
+            PolicyName::KeepBoth => "keep-both",
+        }
+    }
+}
+
+/// Judge a dream that is over and, if it is found good, merge it into the live image
+#[derive(Args, Debug)]
+#[command(after_help = MERGE_EXAMPLES)]
+pub struct Merge {
+    #[command(flatten)]
+    directory: ImageDirectory,
+
+    #[command(flatten)]
+    options: RequestOptions,
+
+    #[command(flatten)]
+    terms: MergeTerms,
+
+    /// Print a JSON object with status, commit, verdict and conflicts
+    #[arg(long)]
+    json: bool,
+
+    /// The dream's name
+    dream: String,
+}
+
+/// On what terms something is merged.
+#[derive(Args, Debug, Default)]
+pub struct MergeTerms {
+    /// Which side wins where both wrote; fork-wins unless given
+    #[arg(long, value_name = "POLICY")]
+    pub policy: Option<PolicyName>,
+
+    /// Only this slot, such as 'Garden grow'; may be given again
+    #[arg(long, value_name = "OBJECT SLOT")]
+    pub only: Vec<String>,
+}
+
+impl MergeTerms {
+    pub fn order(&self, dream: &str, is_trial: bool) -> MergeOrder {
+        let policy = self.policy.map(|policy| policy.name().to_string());
+        MergeOrder { dream: dream.into(), policy, only: self.only.clone(), is_trial }
+    }
+}
+
+impl Merge {
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        let order = self.terms.order(&self.dream, false);
+        let report = merged(&mut connect(&self.directory)?, &self.options, order)?;
+        tell(&report, self.json)
+    }
+}
+
+/// Judge a dream that is over, and say what speaks against it; nothing is merged
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  telos dream verify --image garden d65\n\nExit codes:\n    0   nothing speaks against it\n    3   something does"
+)]
+pub struct Verify {
+    #[command(flatten)]
+    directory: ImageDirectory,
+
+    #[command(flatten)]
+    options: RequestOptions,
+
+    #[command(flatten)]
+    terms: MergeTerms,
+
+    /// Print a JSON object with status and verdict
+    #[arg(long)]
+    json: bool,
+
+    /// The dream's name
+    dream: String,
+}
+
+impl Verify {
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        let order = self.terms.order(&self.dream, true);
+        let report = merged(&mut connect(&self.directory)?, &self.options, order)?;
+        tell(&report, self.json)
+    }
+}
+
+pub fn merged(client: &mut Client, options: &RequestOptions, order: MergeOrder) -> anyhow::Result<MergeReport> {
+    let request = Request {
+        command: Command::Merge(Box::new(order)),
+        ..options.request("", "merge", Form::Json)
+    };
+    match client.send(&request)?.outcome {
+        Outcome::Value(shown) => Ok(serde_json::from_str(&shown.text)?),
+        Outcome::Failure(failure) => bail!(failure.message),
+    }
+}
+
+fn tell(report: &MergeReport, is_json: bool) -> anyhow::Result<ExitCode> {
+    match is_json {
+        true => print(&format!("{}\n", serde_json::to_string(report)?))?,
+        false => print(&text_of(report))?,
+    };
+    Ok(exit_code_of(report))
+}
+
+pub fn exit_code_of(report: &MergeReport) -> ExitCode {
+    match report.status {
+        MergeStatus::Rejected => ExitCode::from(exit_code::REJECTED),
+        MergeStatus::Merged if report.open_conflicts > 0 => ExitCode::from(exit_code::CONFLICTS),
+        MergeStatus::Merged | MergeStatus::Known | MergeStatus::Accepted => ExitCode::SUCCESS,
+    }
+}
+
+/// For a person: what came of it, then why.
+pub fn text_of(report: &MergeReport) -> String {
+    let MergeReport { dream, verdict, .. } = report;
+    let commit = report.commit.map_or(String::new(), |commit| format!(" as commit {commit}"));
+    let mut text = match report.status {
+        MergeStatus::Merged => format!("{dream} is merged{commit}\n"),
+        MergeStatus::Known => format!("{dream} was merged before{commit}; nothing was done\n"),
+        MergeStatus::Rejected => format!("{dream} is rejected\n"),
+        MergeStatus::Accepted => format!("nothing speaks against {dream}\n"),
+    };
+    text += &verdict_text(verdict);
+    let counted = |count: u64, one: &str, many: &str| match count {
+        0 => String::new(),
+        1 => format!("  1 {one}\n"),
+        count => format!("  {count} {many}\n"),
+    };
+    text += &counted(report.open_conflicts, "conflict is open: telos conflicts", "conflicts are open: telos conflicts");
+    let settled = report.conflicts.saturating_sub(report.open_conflicts);
+    text += &counted(settled, "conflict was settled by policy", "conflicts were settled by policy");
+    text += &counted(report.violations, "rule of the whole was kept: a violation", "rules of the whole were kept: violations");
+    text += &counted(report.left_out, "change was left out", "changes were left out");
+    text += &counted(report.repeated, "check was done again, for live had moved on", "checks were done again, for live had moved on");
+    text
+}
+
+fn verdict_text(verdict: &Verdict) -> String {
+    let mut text = String::new();
+    for check in &verdict.checks {
+        let word = match check.outcome {
+            CheckOutcome::Passed => "passed",
+            CheckOutcome::Failed => "failed",
+            CheckOutcome::Unsure => "unsure",
+        };
+        // Writing to a String never fails.
+        let _ = writeln!(text, "  {:<12} {word:<7} {:>8.1} ms", one_line(&check.name), check.time_us as f64 / 1000.0);
+        text.extend(check.reasons.iter().map(|reason| format!("    {}\n", one_line(reason))));
+    }
+    let passed = |result: &Option<String>| result.as_deref() == Some("passed");
+    let after = verdict.tests.iter().filter(|test| passed(&test.after)).count();
+    if !verdict.tests.is_empty() {
+        let _ = writeln!(text, "  {after} of {} tests pass", verdict.tests.len());
+    }
+    text
+}

@@ -1,0 +1,109 @@
+//! What a candidate found, on its way to live: through its journal, which nothing but the judge writes it to.
+
+use dream::{KeptDream, Status};
+use image::ReadSet;
+use keeper::protocol::{CheckOutcome, CheckResult, TestResult, Verdict};
+use object::change::Datum;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The call by which a candidate tells what it found. No capability has this name, so no program makes it.
+pub const VERDICT: &str = "Verification.verdict";
+
+/// What was found, unit by unit.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Judgement {
+    pub tests: BTreeMap<String, Tested>,
+    pub checks: BTreeMap<String, Checked>,
+}
+
+/// How a test ended: each run of it, without the dream and with it. None where there is no such test.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Tested {
+    pub before: Vec<String>,
+    pub after: Vec<String>,
+    pub time_us: u64,
+    #[serde(with = "reads")]
+    pub reads: ReadSet,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Checked {
+    pub outcome: CheckOutcome,
+    pub reasons: Vec<String>,
+    pub time_us: u64,
+    #[serde(with = "reads")]
+    pub reads: ReadSet,
+}
+
+impl Judgement {
+    /// What a kept candidate says that it found.
+    pub fn of(kept: &KeptDream) -> Result<Judgement, String> {
+        let told = kept.journal.calls().find(|call| call.name.as_bytes() == VERDICT.as_bytes());
+        match (told.map(|call| call.answer), &kept.end) {
+            (Some(Datum::Bytes(bytes)), Some(end)) if end.status == Status::Ended => serde_json::from_slice(bytes)
+                .map_err(|error| format!("the candidate's verdict cannot be read: {error}")),
+            (_, Some(end)) if end.reason == dream::PROGRAM_FAILED => {
+                let said = end.output.trim_end().lines().next_back().unwrap_or("it does not say why");
+                Err(format!("the candidate could not be judged: {said}"))
+            }
+            (_, Some(end)) if !end.reason.is_empty() => {
+                Err(format!("the candidate could not be judged: {}", end.reason))
+            }
+            _ => Err("the candidate came to no verdict".into()),
+        }
+    }
+
+    /// One that refuses, for a reason that no check gave.
+    pub fn unsure(reason: String) -> Judgement {
+        let checked =
+            Checked { outcome: CheckOutcome::Unsure, reasons: vec![reason], time_us: 0, reads: ReadSet::unknown() };
+        Judgement { checks: [("candidate".to_string(), checked)].into(), ..Judgement::default() }
+    }
+
+    pub fn verdict(&self) -> Verdict {
+        let last = |runs: &[String]| runs.iter().find(|run| *run != "passed").or(runs.last()).cloned();
+        let tests = self.tests.iter().map(|(name, tested)| TestResult {
+            name: name.clone(),
+            before: last(&tested.before),
+            after: last(&tested.after),
+            time_us: tested.time_us,
+            reads: tested.reads.object_count() as u64,
+        });
+        let checks = self.checks.iter().map(|(name, checked)| CheckResult {
+            name: name.clone(),
+            outcome: checked.outcome,
+            reasons: checked.reasons.clone(),
+            time_us: checked.time_us,
+            reads: checked.reads.object_count() as u64,
+        });
+        let passed = |checked: &Checked| checked.outcome == CheckOutcome::Passed;
+        Verdict {
+            is_accepted: !self.checks.is_empty() && self.checks.values().all(passed),
+            checks: checks.collect(),
+            tests: tests.collect(),
+        }
+    }
+
+    /// How much of it there is.
+    pub fn units(&self) -> usize {
+        self.tests.len() + self.checks.len()
+    }
+}
+
+mod reads {
+    use image::ReadSet;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<S: Serializer>(reads: &ReadSet, serializer: S) -> Result<S::Ok, S::Error> {
+        let digits: String = reads.encode().iter().map(|byte| format!("{byte:02x}")).collect();
+        digits.serialize(serializer)
+    }
+
+    pub fn deserialize<'d, D: Deserializer<'d>>(deserializer: D) -> Result<ReadSet, D::Error> {
+        let digits = String::deserialize(deserializer)?;
+        let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+        let bytes: Option<Vec<u8>> = digits.as_bytes().chunks(2).map(byte).collect();
+        bytes.and_then(|bytes| ReadSet::decode(&bytes)).ok_or_else(|| serde::de::Error::custom("no reads"))
+    }
+}

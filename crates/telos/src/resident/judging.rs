@@ -1,0 +1,280 @@
+//! The judging of a candidate, inside of it: live's own `Verification` is sent one message after the other, each in a level that is
+//! taken back, with fuel and time of its own. Owns what counts: nothing that Io does, whether it catches, exits or rewrites
+//! what asserts, makes a pass of a failure here.
+//!
+//! - a *unit* is what is judged by itself: a test, or a check; what each read is kept, so that live knows which of them must be
+//!   judged again when it has moved on
+//! - every unit is done twice; one that does not come to the same twice is unsure, and what is unsure is refused
+//! - a unit that writes to what is protected has failed, also if it puts everything back
+
+use super::dreaming::Dreaming;
+use super::judgement::{Checked, Judgement, Tested, VERDICT};
+use super::lend;
+use super::protection::Protected;
+use crate::alarm::Alarm;
+use crate::answer::failure_of;
+use crate::command::described;
+use crate::session::{self, Session};
+use dream::{Answered, Call};
+use image::{Imagined, MergePlan, ReadSet};
+use keeper::protocol::{CheckOutcome, Failure, FailureKind};
+use language::{Limits, Value as IoValue};
+use object::change::{Datum, ObjectId};
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+/// What one unit may use.
+const UNIT_FUEL: u64 = 50_000_000;
+const UNIT_TIME: Duration = Duration::from_secs(5);
+const UNIT_MEMORY_BYTES: u64 = 256 << 20;
+/// So many tests are run.
+const TESTS_MAX: usize = 10_000;
+
+/// What a candidate is to judge.
+pub struct Case {
+    pub plan: MergePlan,
+    /// What is known of the dream, as `Verification` is told it.
+    pub facts: Map<String, Value>,
+    /// Objects that it touches, by name.
+    pub touched: BTreeMap<String, ObjectId>,
+    /// Live's own.
+    pub verification: ObjectId,
+    /// What earlier candidates found, which still holds; all else is judged.
+    pub held: Judgement,
+    pub protected: Protected,
+}
+
+/// Why a message has no answer that counts.
+enum Fault {
+    /// It said so: an exception, an exit, or a write to what is protected.
+    Failed(String),
+    /// It did not come to an end, or not twice to the same.
+    Unsure(String),
+}
+
+impl Fault {
+    fn of(failure: &Failure, is_late: bool) -> Fault {
+        match failure.kind {
+            FailureKind::Fuel => Fault::Unsure(format!("it used more than {UNIT_FUEL} units of fuel")),
+            FailureKind::Memory => Fault::Unsure("it used more memory than it may".into()),
+            FailureKind::Interrupted if is_late => {
+                Fault::Unsure(format!("it took longer than {} s", UNIT_TIME.as_secs()))
+            }
+            FailureKind::Interrupted => Fault::Unsure("it was interrupted".into()),
+            FailureKind::Exit => Fault::Failed("it ended the program".into()),
+            _ => Fault::Failed(failure.message.replace('\n', " ")),
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Fault::Failed(why) => format!("failed: {why}"),
+            Fault::Unsure(why) => format!("unsure: {why}"),
+        }
+    }
+}
+
+/// The image at one moment, as far as checks compare it with another.
+struct Moment {
+    tests: BTreeMap<String, Tested>,
+    sources: Value,
+    survey: Value,
+}
+
+/// One candidate, while it is judged.
+struct Judge<'j, 'r> {
+    dreaming: &'j mut Dreaming<'r>,
+    alarm: Alarm,
+    protected: &'j Protected,
+    verification: ObjectId,
+    touched: &'j BTreeMap<String, ObjectId>,
+}
+
+impl Dreaming<'_> {
+    /// Judges, and tells the journal what was found; gives the exit code.
+    pub fn judge(&mut self, case: Case) -> i32 {
+        let Case { plan, facts, touched, verification, held, protected } = case;
+        let watch = self.resident.watch.clone();
+        let alarm = Alarm::new(move || keeper::Watch::interrupt(&*watch));
+        let mut judge = Judge { dreaming: self, alarm, protected: &protected, verification, touched: &touched };
+        let judgement = judge.judgement(plan, facts, held);
+        let told = judgement.and_then(|judgement| serde_json::to_vec(&judgement).map_err(|error| error.to_string()));
+        match told {
+            Ok(told) => self.tell_calls(vec![Call::operation(VERDICT, &[], Answered::Simulated, Datum::bytes(&told))]),
+            Err(message) => self.give_up(&message),
+        }
+    }
+}
+
+impl Judge<'_, '_> {
+    fn judgement(&mut self, plan: MergePlan, facts: Map<String, Value>, held: Judgement) -> Result<Judgement, String> {
+        let before = self.moment(&held, 1)?;
+        let image = &mut self.dreaming.resident.image;
+        image.try_merge(plan).map_err(|error| error.to_string())?;
+        let after = self.moment(&held, 2)?;
+        let mut judgement = held;
+        let names: BTreeSet<&String> = before.tests.keys().chain(after.tests.keys()).collect();
+        for name in names {
+            let (then, now) = (before.tests.get(name), after.tests.get(name));
+            let Some(last) = now.or(then) else { continue };
+            let before = then.map(|tested| tested.after.clone()).unwrap_or_default();
+            let after = now.map(|tested| tested.after.clone()).unwrap_or_default();
+            judgement.tests.entry(name.clone()).or_insert_with(|| Tested { before, after, ..last.clone() });
+        }
+        let case = case_of(facts, &judgement.tests, &before, &after).to_string();
+        for name in self.names("checkNames")? {
+            if !judgement.checks.contains_key(&name) {
+                let checked = self.checked(&name, &case);
+                judgement.checks.insert(name, checked);
+            }
+        }
+        Ok(judgement)
+    }
+
+    /// The image as it is now; of its tests those whose results do not hold any more, each run so many times.
+    fn moment(&mut self, held: &Judgement, times: usize) -> Result<Moment, String> {
+        let names = self.names("testNames")?;
+        if names.len() > TESTS_MAX {
+            return Err(format!("there are {} tests, and {TESTS_MAX} are run at most", names.len()));
+        }
+        let mut tests = BTreeMap::new();
+        for name in names.into_iter().filter(|name| !held.tests.contains_key(name)) {
+            let tested = self.tested(&name, times);
+            tests.insert(name, tested);
+        }
+        let sources = self.told("testSources", &[])?;
+        let survey = self.survey()?;
+        Ok(Moment { tests, sources, survey })
+    }
+
+    fn tested(&mut self, name: &str, times: usize) -> Tested {
+        let start = Instant::now();
+        let (mut runs, mut reads) = (Vec::new(), ReadSet::default());
+        for _ in 0..times {
+            let (outcome, read) = self.recorded("runTest", &[name]);
+            runs.push(outcome.map_or_else(|fault| fault.text(), |_| "passed".into()));
+            reads = read;
+        }
+        Tested { before: Vec::new(), after: runs, time_us: start.elapsed().as_micros() as u64, reads }
+    }
+
+    fn checked(&mut self, name: &str, case: &str) -> Checked {
+        let start = Instant::now();
+        let (first, reads) = self.recorded("judgeOneOf", &[name, case]);
+        let (again, _) = self.recorded("judgeOneOf", &[name, case]);
+        let (outcome, reasons) = match (first, again) {
+            (Ok(first), Ok(again)) if first == again => read_result(&first),
+            (Ok(_), Ok(_)) => (CheckOutcome::Unsure, vec!["it does not come to the same twice".into()]),
+            (Err(fault), _) | (_, Err(fault)) => (CheckOutcome::Unsure, vec![fault.text()]),
+        };
+        Checked { outcome, reasons, time_us: start.elapsed().as_micros() as u64, reads }
+    }
+
+    fn names(&mut self, message: &str) -> Result<Vec<String>, String> {
+        serde_json::from_value(self.told(message, &[])?).map_err(|_| format!("Verification {message} is no list of names"))
+    }
+
+    /// What `Verification` says, which must say something.
+    fn told(&mut self, message: &str, arguments: &[&str]) -> Result<Value, String> {
+        self.sent(message, |session| Ok(arguments.iter().map(|text| session.vm.symbol(text)).collect()))
+            .map_err(|fault| format!("Verification {message} {}", fault.text()))
+    }
+
+    fn survey(&mut self) -> Result<Value, String> {
+        let image = &mut self.dreaming.resident.image;
+        let named: Vec<(String, IoValue)> = self
+            .touched
+            .iter()
+            .filter(|(_, id)| image.store().read(**id).is_ok_and(|record| record.is_some()))
+            .map(|(name, id)| (name.clone(), *id))
+            .collect::<Vec<_>>()
+            .into_iter()
+            .map(|(name, id)| (name, image.value_of(id)))
+            .collect();
+        self.sent("survey", |session| {
+            let map = session.vm.map();
+            named.iter().for_each(|(name, value)| session.vm.map_put(map, name, *value));
+            Ok(vec![map])
+        })
+        .map_err(|fault| format!("Verification survey {}", fault.text()))
+    }
+
+    /// The same as `told`, and what was read for it.
+    fn recorded(&mut self, message: &str, arguments: &[&str]) -> (Result<Value, Fault>, ReadSet) {
+        if let Err(error) = self.dreaming.resident.image.record_reads() {
+            return (Err(Fault::Unsure(error.to_string())), ReadSet::unknown());
+        }
+        let sent = self.sent(message, |session| Ok(arguments.iter().map(|text| session.vm.symbol(text)).collect()));
+        (sent, self.dreaming.resident.image.take_reads())
+    }
+
+    /// Sends a message to live's Verification in a level that is taken back.
+    fn sent(
+        &mut self,
+        message: &str,
+        arguments: impl FnOnce(&mut Session) -> Result<Vec<IoValue>, session::Failure>,
+    ) -> Result<Value, Fault> {
+        let resident = &mut *self.dreaming.resident;
+        let verification = resident.image.value_of(self.verification);
+        let limits = Limits { fuel: Some(UNIT_FUEL), memory_bytes: Some(UNIT_MEMORY_BYTES), ..resident.limits.clone() };
+        resident.image.vm_mut().set_limits(limits);
+        let (session, actor) = (&mut resident.session, resident.image.store().actor());
+        self.alarm.set(UNIT_TIME);
+        let imagined = resident.image.imagine(actor, |vm| {
+            lend(session, vm, |session| {
+                let answer = arguments(session).and_then(|arguments| {
+                    let value = session.send(verification, message, &arguments)?;
+                    described(session, value)
+                });
+                answer.map_err(|failure| failure_of(session, &failure))
+            })
+        });
+        let is_late = self.alarm.stop();
+        if is_late {
+            keeper::Watch::calm(&*resident.watch);
+        }
+        resident.session.output.take_captured();
+        match imagined {
+            Ok(Ok(Imagined { value, written, .. })) => match written.iter().find(|object| self.protected.holds(**object)) {
+                Some(object) => Err(Fault::Failed(format!("it writes to object {object}, which is protected: {}", self.protected.why(*object)))),
+                None => Ok(value),
+            },
+            Ok(Err(failure)) => Err(Fault::of(&failure, is_late)),
+            Err(error) => Err(Fault::Unsure(error.to_string())),
+        }
+    }
+}
+
+/// What a check said, as `Verification judgeOne` gives it.
+fn read_result(result: &Value) -> (CheckOutcome, Vec<String>) {
+    let outcome = match result["outcome"].as_str() {
+        Some("passed") => CheckOutcome::Passed,
+        Some("failed") => CheckOutcome::Failed,
+        _ => CheckOutcome::Unsure,
+    };
+    let word = |finding: &Value, name: &str| finding[name].as_str().unwrap_or_default().to_string();
+    let reasons = result["findings"].as_array().into_iter().flatten().map(|finding| {
+        match (word(finding, "place"), word(finding, "reason")) {
+            (place, reason) if place.is_empty() => reason,
+            (place, reason) => format!("{place}: {reason}"),
+        }
+    });
+    let reasons: Vec<String> = reasons.collect();
+    // A check that passes and finds something is not to be believed.
+    if outcome == CheckOutcome::Passed && !reasons.is_empty() { (CheckOutcome::Unsure, reasons) } else { (outcome, reasons) }
+}
+
+/// All that a check is told.
+fn case_of(mut facts: Map<String, Value>, tests: &BTreeMap<String, Tested>, before: &Moment, after: &Moment) -> Value {
+    let runs = |of: fn(&Tested) -> &Vec<String>| -> Value {
+        let of_all = tests.iter().filter(|(_, tested)| !of(tested).is_empty());
+        Value::Object(of_all.map(|(name, tested)| (name.clone(), json!(of(tested)))).collect())
+    };
+    facts.insert("testsBefore".into(), runs(|tested| &tested.before));
+    facts.insert("testsAfter".into(), runs(|tested| &tested.after));
+    facts.insert("testSources".into(), json!({ "before": before.sources, "after": after.sources }));
+    facts.insert("before".into(), before.survey.clone());
+    facts.insert("after".into(), after.survey.clone());
+    Value::Object(facts)
+}

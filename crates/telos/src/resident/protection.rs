@@ -1,0 +1,99 @@
+//! What a dream may not change, and no test may write to: all that the image was born with, but for what programs use to keep their
+//! own things in, live's `Verification` with all that belongs to it, and what somebody locked. A person's token lifts it.
+
+use super::Roots;
+use object::change::{ActorId, Creation, Datum, ObjectId, Run};
+use object::change::Body;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use store::Store;
+
+/// So many objects belong to a Verification at most; more of them are not looked for, and a dream that touches those is judged
+/// by what it touched.
+const BELONGING_MAX: usize = 20_000;
+
+/// What the machine keeps for programs in objects of genesis, by their names in Core.
+const OF_MACHINE: &[&str] = &["Scheduler", "Date", "Random", "Importer", "Coroutine", "System", "Collector"];
+
+pub struct Protected {
+    live: ActorId,
+    /// The number of the last change of the first commit.
+    last_of_genesis: u64,
+    but: BTreeSet<ObjectId>,
+    /// Why, in words.
+    others: BTreeMap<ObjectId, &'static str>,
+}
+
+impl Protected {
+    pub fn of(store: &Store, roots: &Roots, verification: Option<ObjectId>, locked: &[ObjectId]) -> Protected {
+        let live = roots.lobby.and_then(ObjectId::minted_by).map_or(ActorId(0), |made| made.actor);
+        let first = store.commit_at(1).ok().flatten();
+        let last_of_genesis = first.and_then(|first| Some(first.changes.last()?.id.seq)).unwrap_or(0);
+        let record = |id: ObjectId| store.read(id).ok().flatten();
+        let mut but: BTreeSet<ObjectId> = roots.lobby.into_iter().collect();
+        but.extend(roots.lobby.and_then(record).and_then(|lobby| slot(&lobby, "Telos")));
+        if let Some(core) = roots.core.and_then(record) {
+            for object in OF_MACHINE.iter().filter_map(|name| slot(&core, name)) {
+                but.insert(object);
+                but.extend(record(object).iter().flat_map(references));
+            }
+        }
+        let mut protected = Protected { live, last_of_genesis, but, others: BTreeMap::new() };
+        protected.others.extend(locked.iter().map(|object| (*object, "it is locked")));
+        protected.add_belonging(verification, record);
+        protected
+    }
+
+    pub fn holds(&self, object: ObjectId) -> bool {
+        self.others.contains_key(&object) || (self.is_of_genesis(object) && !self.but.contains(&object))
+    }
+
+    /// Why it is protected, for people.
+    pub fn why(&self, object: ObjectId) -> &'static str {
+        self.others.get(&object).copied().unwrap_or("the image was born with it")
+    }
+
+    fn is_of_genesis(&self, object: ObjectId) -> bool {
+        object.minted_by().is_some_and(|made| made.actor == self.live && made.seq <= self.last_of_genesis)
+    }
+
+    /// All that is found from live's Verification and was not there from the beginning.
+    fn add_belonging(&mut self, verification: Option<ObjectId>, record: impl Fn(ObjectId) -> Option<Creation>) {
+        let mut queue: VecDeque<ObjectId> = verification.into_iter().collect();
+        let mut looked_at = 0;
+        while let Some(object) = queue.pop_front().filter(|_| looked_at < BELONGING_MAX) {
+            if self.is_of_genesis(object) || self.others.insert(object, "it belongs to the Verification").is_some() {
+                continue;
+            }
+            looked_at += 1;
+            queue.extend(record(object).iter().flat_map(references));
+        }
+    }
+}
+
+fn slot(record: &Creation, name: &str) -> Option<ObjectId> {
+    match record.slots.iter().find(|(slot, _)| slot.as_bytes() == name.as_bytes())? {
+        (_, Datum::Object(id)) => Some(*id),
+        _ => None,
+    }
+}
+
+fn references(record: &Creation) -> Vec<ObjectId> {
+    let mut found = Vec::new();
+    let mut take = |datum: &Datum| match datum {
+        Datum::Object(id) => found.push(*id),
+        Datum::Record(fields) => found.extend(fields.iter().filter_map(|field| match field {
+            Datum::Object(id) => Some(*id),
+            _ => None,
+        })),
+        _ => {}
+    };
+    record.slots.iter().for_each(|(_, value)| take(value));
+    match &record.body {
+        Body::Data(datum) => take(datum),
+        Body::Elements(Run::Items(items)) => items.iter().for_each(&mut take),
+        Body::Map(entries) => entries.iter().for_each(|(_, value)| take(value)),
+        _ => {}
+    }
+    found.extend(&record.protos);
+    found
+}
