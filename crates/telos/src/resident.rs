@@ -1,12 +1,17 @@
 //! What lives in the image process: the image, and how a request of the protocol becomes a transaction and its end an
 //! answer.
 
+mod candidate;
 mod dreaming;
 mod dreams;
 mod farewell;
 mod glance;
+mod judgement;
+mod judging;
+mod merging;
 mod names;
 mod nested;
+mod protection;
 mod telling;
 
 pub use names::Roots;
@@ -27,7 +32,7 @@ use crate::turns;
 use glance::{Glance, waking_facts};
 use image::{Cause, Image, ImageError};
 use keeper::protocol::{Answer, Command, Durability, Failure, FailureKind, Form, Nest, Outcome, Request, Shown};
-use keeper::{Begun, Birth, Living, Wait, Watch};
+use keeper::{Begun, Birth, Conclusion, Living, Wait, Watch};
 use language::{Limits, Value, Vm};
 use serde_json::json;
 use std::convert::Infallible;
@@ -69,6 +74,10 @@ pub struct Resident {
     outside: Option<Line>,
     /// It is itself one.
     is_dream: bool,
+    /// What is to become part of live, and is not decided yet.
+    merges: merging::Merges,
+    /// What the next copy is made for, if that is to be judged.
+    candidate: Option<candidate::Candidate>,
 }
 
 /// What came of a transaction, and what its durability can be waited for by; the outer error is of the image itself.
@@ -127,6 +136,8 @@ impl Resident {
             desk,
             outside,
             is_dream: false,
+            merges: merging::Merges::default(),
+            candidate: None,
         };
         resident.place_of_dreams().recover();
         Ok(resident)
@@ -376,6 +387,7 @@ impl Living for Resident {
             Command::Revert(number) => self.revert(*number, request),
             Command::Info => told(Ok(chronicle::info(&store))),
             Command::Dream(order) => return self.dream(order, request),
+            Command::Merge(order) => return self.merge(order, request),
             Command::Dreams => told(self.list_dreams()),
             Command::ShowDream(name) => return self.show_dream(name),
             Command::DreamChanges { dream, from } => return self.show_changes(dream, *from),
@@ -445,6 +457,11 @@ impl Living for Resident {
 
     fn over(&mut self, dream: &str) {
         self.dream_is_over(dream);
+        self.candidate_is_over(dream);
+    }
+
+    fn concluded(&mut self) -> Vec<Conclusion> {
+        self.merges.take_concluded()
     }
 
     fn watch(&self) -> Arc<dyn Watch> {

@@ -140,6 +140,11 @@ impl Session {
         self.watched(|vm| vm.evaluate(source, label))
     }
 
+    /// Sends a message with arguments that are values already.
+    pub fn send(&mut self, target: Value, name: &str, arguments: &[Value]) -> Result<Value, Failure> {
+        self.watched(|vm| vm.send(target, name, arguments))
+    }
+
     /// Keeps a source for error reports.
     pub fn remember(&mut self, label: &str, source: &str) {
         self.sources.insert(label.to_string(), source.to_string());

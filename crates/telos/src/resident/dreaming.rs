@@ -4,6 +4,7 @@ use super::Resident;
 use crate::host::outside::Line;
 use keeper::protocol::{Answer, Command, Failure, FailureKind, Outcome, Request};
 use keeper::{Begun, Living, Outside, Watch};
+use object::change::Operation;
 use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +27,7 @@ impl Dreaming<'_> {
         let begun = self.begin(&Request { label: "dream".into(), ..Request::evaluate(source) });
         let answer = match begun {
             Begun::Done { answer, .. } | Begun::Last(Some(answer)) => answer,
-            Begun::Apart(_) | Begun::Aside(_) | Begun::Last(None) => return FAILED,
+            Begun::Apart(_) | Begun::Aside(_) | Begun::Later(_) | Begun::Last(None) => return FAILED,
         };
         self.conclude(&answer)
     }
@@ -43,6 +44,21 @@ impl Dreaming<'_> {
 
     pub fn lead_to(&mut self, outside: Outside) {
         self.resident.outside.iter().for_each(|line| line.lead_to(outside.clone()));
+    }
+
+    /// Tells the journal of these; gives the exit code.
+    pub fn tell_calls(&mut self, calls: Vec<Operation>) -> i32 {
+        let told = match self.resident.image.note_calls(calls) {
+            Ok(_) => self.tell_journal(),
+            Err(error) => Err(Failure::new(FailureKind::Storage, error.to_string())),
+        };
+        told.map_or_else(|failure| self.give_up(&failure.message), |()| 0)
+    }
+
+    /// Says why there is nothing to tell; gives the exit code.
+    pub fn give_up(&self, why: &str) -> i32 {
+        say(&format!("{}\n", why.replace('\n', " ")));
+        FAILED
     }
 
     fn tell_journal(&mut self) -> Result<(), Failure> {

@@ -3,6 +3,7 @@
 use super::dreaming::{Dreaming, words_of};
 use super::farewell::{Attended, Farewell};
 use super::glance::{Glance, waking_facts};
+use super::judging::Case;
 use super::nested::Parents;
 use super::{Resident, lend, shown};
 use crate::answer::failure_of;
@@ -41,6 +42,12 @@ pub struct UnderWay {
     pub parents: Parents,
     /// Made with the first one.
     farewell: Option<Farewell>,
+}
+
+impl UnderWay {
+    pub fn is_going_on(&self, name: &str) -> bool {
+        self.dreams.contains_key(name)
+    }
 }
 
 impl Resident {
@@ -180,6 +187,11 @@ impl Resident {
         }
     }
 
+    /// In live: waits until this dream is over.
+    pub(super) fn await_end(&self, name: &str) {
+        self.dreams.dreams.get(name).into_iter().for_each(Attended::await_end);
+    }
+
     fn check_parent(&self, name: &str) -> Result<(), String> {
         let id: DreamId = name.parse().map_err(|error: dream::DreamError| error.to_string())?;
         self.kept()?.check_depth(id).map(drop).map_err(|error| error.to_string())
@@ -201,10 +213,22 @@ impl Resident {
         let forked = Forked { line, directory: store.directory().to_path_buf(), store: store.id() };
         let header = header_of(order, point, store.id());
         let Ok(alone) = forked.give_up_all_else() else { return 1 };
+        let case = self.candidate.take().map(|candidate| self.case(&alone, candidate)).transpose();
         let record = match (&order.again, &order.within) {
             (Some(_), _) => self.go_back(&alone, DreamId(point.actor)),
             (None, Some(parent)) => self.go_into(&alone, parent, header),
             (None, None) => Ok(Record::New(Box::new(header))),
+        };
+        let case = match case {
+            Ok(case) => case,
+            // Whoever decides reads it in the file.
+            Err(why) => {
+                let failed = |record| match record {
+                    Record::New(header) => alone.dreams()?.begin(&header)?.end(&dream::ended(Status::Failed, why)),
+                    Record::Again(..) => Ok(()),
+                };
+                return i32::from(record.and_then(failed).is_err());
+            }
         };
         let record = match record {
             Ok(record) => record,
@@ -214,7 +238,7 @@ impl Resident {
             }
         };
         let told = |line: BorrowedFd<'_>, error: &dream::DreamError| keeper::say_failed(line, &error.to_string());
-        alone.attend(record, &order_of(order), |sealed| self.dream_on(sealed, order), told)
+        alone.attend(record, &order_of(order), |sealed| self.dream_on(sealed, order, case), told)
     }
 
     /// Becomes what a kept dream was.
@@ -249,11 +273,15 @@ impl Resident {
     }
 
     /// In the sealed copy of that: all of the dreamer's life.
-    fn dream_on(&mut self, sealed: Sealed, order: &DreamOrder) -> i32 {
+    fn dream_on(&mut self, sealed: Sealed, order: &DreamOrder, case: Option<Case>) -> i32 {
         self.become_dreamer(order);
         let Sealed { conversation, journal } = sealed;
         let code = Cell::new(0);
         let mut dreaming = Dreaming { resident: self, journal, is_for_one: order.is_for_one, code: &code };
+        if let Some(case) = case {
+            dreaming.lead_to(Outside::alone(conversation));
+            return dreaming.judge(case);
+        }
         if let Some(source) = &order.source {
             dreaming.lead_to(Outside::alone(conversation));
             return dreaming.do_alone(source);

@@ -25,6 +25,12 @@ pub struct Attended {
 }
 
 impl Attended {
+    /// Waits until its process has ended, which somebody else takes leave of.
+    pub fn await_end(&self) {
+        let end = Pid::from_raw(self.attendant).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+        let _ = end.map(|end| poll(&mut [PollFd::new(&end, PollFlags::IN)], None));
+    }
+
     fn take_leave(self, place: &Place) {
         // It closed its line as the last thing that it did, or is about to.
         let ended = Pid::from_raw(self.attendant).and_then(await_end);

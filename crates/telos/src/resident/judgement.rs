@@ -15,6 +15,12 @@ pub const VERDICT: &str = "Verification.verdict";
 pub struct Judgement {
     pub tests: BTreeMap<String, Tested>,
     pub checks: BTreeMap<String, Checked>,
+    /// What all checks were told, as a checksum, and what was read to tell it.
+    pub case: u64,
+    #[serde(with = "reads")]
+    pub case_reads: ReadSet,
+    /// How many tests and checks the last candidate did.
+    pub done: u64,
 }
 
 /// How a test ended: each run of it, without the dream and with it. None where there is no such test.
@@ -85,9 +91,13 @@ impl Judgement {
         }
     }
 
-    /// How much of it there is.
-    pub fn units(&self) -> usize {
-        self.tests.len() + self.checks.len()
+    /// Without what rests on something that has changed since; true if that is less than it was. What checks are told is
+    /// told anew in any case.
+    pub fn forget_stale(&mut self, has_moved: &mut dyn FnMut(&ReadSet) -> bool) -> bool {
+        let before = self.tests.len() + self.checks.len();
+        self.tests.retain(|_, tested| !has_moved(&tested.reads));
+        self.checks.retain(|_, checked| !has_moved(&checked.reads));
+        self.tests.len() + self.checks.len() < before || has_moved(&self.case_reads)
     }
 }
 

@@ -77,9 +77,11 @@ impl Fault {
 
 /// The image at one moment, as far as checks compare it with another.
 struct Moment {
+    names: BTreeSet<String>,
     tests: BTreeMap<String, Tested>,
     sources: Value,
     survey: Value,
+    reads: ReadSet,
 }
 
 /// One candidate, while it is judged.
@@ -113,20 +115,28 @@ impl Judge<'_, '_> {
         let image = &mut self.dreaming.resident.image;
         image.try_merge(plan).map_err(|error| error.to_string())?;
         let after = self.moment(&held, 2)?;
-        let mut judgement = held;
+        let mut judgement = Judgement { done: 0, case_reads: before.reads.clone().with(&after.reads), ..held };
         let names: BTreeSet<&String> = before.tests.keys().chain(after.tests.keys()).collect();
+        judgement.done += names.len() as u64;
         for name in names {
             let (then, now) = (before.tests.get(name), after.tests.get(name));
             let Some(last) = now.or(then) else { continue };
             let before = then.map(|tested| tested.after.clone()).unwrap_or_default();
             let after = now.map(|tested| tested.after.clone()).unwrap_or_default();
-            judgement.tests.entry(name.clone()).or_insert_with(|| Tested { before, after, ..last.clone() });
+            judgement.tests.insert(name.clone(), Tested { before, after, ..last.clone() });
         }
+        judgement.tests.retain(|name, _| before.names.contains(name) || after.names.contains(name));
         let case = case_of(facts, &judgement.tests, &before, &after).to_string();
+        let checksum = store::checksum(0, case.as_bytes());
+        if checksum != judgement.case {
+            judgement.checks.clear();
+        }
+        judgement.case = checksum;
         for name in self.names("checkNames")? {
             if !judgement.checks.contains_key(&name) {
                 let checked = self.checked(&name, &case);
                 judgement.checks.insert(name, checked);
+                judgement.done += 1;
             }
         }
         Ok(judgement)
@@ -134,25 +144,30 @@ impl Judge<'_, '_> {
 
     /// The image as it is now; of its tests those whose results do not hold any more, each run so many times.
     fn moment(&mut self, held: &Judgement, times: usize) -> Result<Moment, String> {
-        let names = self.names("testNames")?;
+        self.record()?;
+        let names: BTreeSet<String> = self.names("testNames")?.into_iter().collect();
+        let sources = self.told("testSources")?;
+        let survey = self.survey()?;
+        let reads = self.dreaming.resident.image.take_reads();
         if names.len() > TESTS_MAX {
             return Err(format!("there are {} tests, and {TESTS_MAX} are run at most", names.len()));
         }
         let mut tests = BTreeMap::new();
-        for name in names.into_iter().filter(|name| !held.tests.contains_key(name)) {
-            let tested = self.tested(&name, times);
-            tests.insert(name, tested);
+        for name in names.iter().filter(|name| !held.tests.contains_key(*name)) {
+            tests.insert(name.clone(), self.tested(name, times));
         }
-        let sources = self.told("testSources", &[])?;
-        let survey = self.survey()?;
-        Ok(Moment { tests, sources, survey })
+        Ok(Moment { names, tests, sources, survey, reads })
+    }
+
+    fn record(&mut self) -> Result<(), String> {
+        self.dreaming.resident.image.record_reads().map_err(|error| error.to_string())
     }
 
     fn tested(&mut self, name: &str, times: usize) -> Tested {
         let start = Instant::now();
         let (mut runs, mut reads) = (Vec::new(), ReadSet::default());
         for _ in 0..times {
-            let (outcome, read) = self.recorded("runTest", &[name]);
+            let (outcome, read) = self.recorded("runTest", |session| Ok(vec![session.vm.symbol(name)]));
             runs.push(outcome.map_or_else(|fault| fault.text(), |_| "passed".into()));
             reads = read;
         }
@@ -161,8 +176,8 @@ impl Judge<'_, '_> {
 
     fn checked(&mut self, name: &str, case: &str) -> Checked {
         let start = Instant::now();
-        let (first, reads) = self.recorded("judgeOneOf", &[name, case]);
-        let (again, _) = self.recorded("judgeOneOf", &[name, case]);
+        let (first, reads) = self.recorded("judgeOne", |session| with_case(session, name, case));
+        let (again, _) = self.recorded("judgeOne", |session| with_case(session, name, case));
         let (outcome, reasons) = match (first, again) {
             (Ok(first), Ok(again)) if first == again => read_result(&first),
             (Ok(_), Ok(_)) => (CheckOutcome::Unsure, vec!["it does not come to the same twice".into()]),
@@ -172,13 +187,12 @@ impl Judge<'_, '_> {
     }
 
     fn names(&mut self, message: &str) -> Result<Vec<String>, String> {
-        serde_json::from_value(self.told(message, &[])?).map_err(|_| format!("Verification {message} is no list of names"))
+        serde_json::from_value(self.told(message)?).map_err(|_| format!("Verification {message} is no list of names"))
     }
 
     /// What `Verification` says, which must say something.
-    fn told(&mut self, message: &str, arguments: &[&str]) -> Result<Value, String> {
-        self.sent(message, |session| Ok(arguments.iter().map(|text| session.vm.symbol(text)).collect()))
-            .map_err(|fault| format!("Verification {message} {}", fault.text()))
+    fn told(&mut self, message: &str) -> Result<Value, String> {
+        self.sent(message, |_| Ok(Vec::new())).map_err(|fault| format!("Verification {message} {}", fault.text()))
     }
 
     fn survey(&mut self) -> Result<Value, String> {
@@ -201,11 +215,15 @@ impl Judge<'_, '_> {
     }
 
     /// The same as `told`, and what was read for it.
-    fn recorded(&mut self, message: &str, arguments: &[&str]) -> (Result<Value, Fault>, ReadSet) {
-        if let Err(error) = self.dreaming.resident.image.record_reads() {
-            return (Err(Fault::Unsure(error.to_string())), ReadSet::unknown());
+    fn recorded(
+        &mut self,
+        message: &str,
+        arguments: impl FnOnce(&mut Session) -> Result<Vec<IoValue>, session::Failure>,
+    ) -> (Result<Value, Fault>, ReadSet) {
+        if let Err(error) = self.record() {
+            return (Err(Fault::Unsure(error)), ReadSet::unknown());
         }
-        let sent = self.sent(message, |session| Ok(arguments.iter().map(|text| session.vm.symbol(text)).collect()));
+        let sent = self.sent(message, arguments);
         (sent, self.dreaming.resident.image.take_reads())
     }
 
@@ -244,6 +262,14 @@ impl Judge<'_, '_> {
             Err(error) => Err(Fault::Unsure(error.to_string())),
         }
     }
+}
+
+/// The arguments of `judgeOne`.
+fn with_case(session: &mut Session, name: &str, case: &str) -> Result<Vec<IoValue>, session::Failure> {
+    let text = session.vm.symbol(case);
+    let case = session.send(text, "parseJson", &[])?;
+    session.vm.retain(case);
+    Ok(vec![session.vm.symbol(name), case])
 }
 
 /// What a check said, as `Verification judgeOne` gives it.

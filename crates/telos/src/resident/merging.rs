@@ -3,40 +3,300 @@
 //!
 //! Live goes on all the time. Only if it keeps changing what the verdict rests on, it stands still for the last candidate.
 
-use super::judging::{Judgement, Unit};
+use super::candidate::Candidate;
+use super::judgement::Judgement;
 use super::{Resident, cause_of};
 use crate::report;
 use dream::{DreamId, KeptDream};
-use image::{Arrival, Merged};
+use image::{Arrival, MergePlan};
 use keeper::protocol::{
-    Answer, DreamOrder, Failure, FailureKind, MergeOrder, MergeReport, MergeStatus, Outcome, Request, Shown, Verdict,
+    Answer, DreamOrder, FailureKind, MergeOrder, MergeReport, MergeStatus, Outcome, Request, Shown, Verdict,
 };
 use keeper::{Begun, Conclusion};
 use merge::Policy;
+use object::change::{ActorId, Datum, ObjectId, Text, Time};
+use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Instant;
-use store::{ForkPoint, Ticket};
+use std::time::{Duration, Instant};
+use store::Ticket;
 
-/// So many candidates are judged beside live; for one more it stands still.
+/// So many candidates are judged while live goes on; for one more it stands still.
 const CANDIDATES_MAX: u32 = 5;
+/// What one may take, all of its tests together.
+const CANDIDATE_TIME: Duration = Duration::from_secs(300);
 
 /// Merges that are not decided yet, by the name of the candidate that is being judged.
 #[derive(Default)]
 pub struct Merges {
     under_way: BTreeMap<String, UnderWay>,
     concluded: Vec<Conclusion>,
-    next_number: u64,
+    numbers: u64,
+}
+
+impl Merges {
+    pub fn take_concluded(&mut self) -> Vec<Conclusion> {
+        std::mem::take(&mut self.concluded)
+    }
 }
 
 struct UnderWay {
     number: u64,
     order: MergeOrder,
     request: Request,
-    /// Where the candidate left live.
-    point: ForkPoint,
+    arrival: Arrival,
+    /// The last commit that the candidate has.
+    since_commit: u64,
     candidates: u32,
     repeated: u64,
-    /// What candidates before this one found, which still holds.
-    held: Judgement,
-    since: Instant,
+    start: Instant,
+}
+
+/// What comes of wanting to judge.
+enum Next {
+    /// A candidate of this name judges.
+    Candidate(String),
+    /// There is nothing to judge.
+    Nothing(Box<MergeReport>),
+}
+
+impl Resident {
+    /// Begins to judge a dream. The answer comes when it is decided.
+    pub(super) fn merge(&mut self, order: &MergeOrder, request: &Request) -> Begun {
+        self.merges.numbers += 1;
+        let number = self.merges.numbers;
+        let begun = self.arrival_of(order).and_then(|arrival| {
+            let (order, request) = (order.clone(), request.clone());
+            let since_commit = self.image.store().last_commit();
+            let start = Instant::now();
+            let under_way =
+                UnderWay { number, order, request, arrival, since_commit, candidates: 0, repeated: 0, start };
+            self.judge_anew(under_way, Judgement::default())
+        });
+        match begun {
+            Ok(Next::Candidate(_)) => Begun::Later(number),
+            Ok(Next::Nothing(report)) => Begun::Done { answer: answer_of(&report), wait: self.wait(None, request.durability) },
+            Err(message) => Begun::Done { answer: Answer::failed(FailureKind::Refused, message), wait: None },
+        }
+    }
+
+    /// What a dream brings. It must be over.
+    fn arrival_of(&self, order: &MergeOrder) -> Result<Arrival, String> {
+        let id: DreamId = order.dream.parse().map_err(|error: dream::DreamError| error.to_string())?;
+        if self.dreams.is_going_on(&order.dream) {
+            return Err(format!("dream {id} is going on; end it first, or wait until it has ended"));
+        }
+        let dreams = self.kept()?;
+        let KeptDream { header, journal, end, .. } = dreams.read(id).map_err(|error| error.to_string())?;
+        let policy = match &order.policy {
+            Some(name) => policy_of(name)?,
+            None => header.policy,
+        };
+        let mut parents: Vec<(ActorId, u64)> = Vec::new();
+        let mut around = header.parent;
+        while let Some((parent, changes)) = around {
+            parents.push((parent.0, changes));
+            around = dreams.header(parent).map_err(|error| error.to_string())?.parent;
+        }
+        parents.reverse();
+        let receipt = end.as_ref().map_or(header.forked, |end| Time::from_ms(end.ended_ms)).max(header.forked);
+        let only = match order.only.is_empty() {
+            true => None,
+            false => Some(order.only.iter().map(|path| self.place_of(path)).collect::<Result<_, _>>()?),
+        };
+        Ok(Arrival {
+            actor: header.actor,
+            name: id.to_string(),
+            mandate: header.mandate.clone(),
+            agent: header.agent.clone(),
+            fork_commit: header.fork_commit,
+            forked: header.forked,
+            receipt,
+            policy,
+            parents,
+            changes: journal.changes().cloned().collect(),
+            only,
+        })
+    }
+
+    /// Begins a candidate that judges what `held` does not say; or reports, where there is nothing to judge.
+    fn judge_anew(&mut self, mut under_way: UnderWay, held: Judgement) -> Result<Next, String> {
+        let plan = self.image.plan_merge(&under_way.arrival).map_err(|error| error.to_string())?;
+        if plan.merged_before.is_some() {
+            let report = under_way.report(MergeStatus::Known, &plan, Verdict::default(), plan.merged_before);
+            return Ok(Next::Nothing(Box::new(report)));
+        }
+        under_way.candidates += 1;
+        under_way.since_commit = plan.at;
+        let order = DreamOrder {
+            mandate: format!("judge {}", under_way.order.dream),
+            agent: "Verification".into(),
+            time_ms: Some(CANDIDATE_TIME.as_millis() as u64),
+            ..DreamOrder::default()
+        };
+        self.candidate = Some(Candidate { plan, held });
+        let forked = self.fork(&order, None);
+        self.candidate = None;
+        let point = forked.map_err(|failure| failure.message)?;
+        let name = DreamId(point.actor).to_string();
+        self.merges.under_way.insert(name.clone(), under_way);
+        Ok(Next::Candidate(name))
+    }
+
+    /// If this dream was a candidate: decides, and tells whoever waits for it.
+    pub(super) fn candidate_is_over(&mut self, name: &str) {
+        let Some(under_way) = self.merges.under_way.remove(name) else { return };
+        let (number, durability) = (under_way.number, under_way.request.durability);
+        let judgement = self.take_judgement(name).unwrap_or_else(Judgement::unsure);
+        let (answer, ticket) = match self.decide(under_way, judgement) {
+            Ok(None) => return,
+            Ok(Some((report, ticket))) => (answer_of(&report), ticket),
+            Err(message) => (Answer::failed(FailureKind::Refused, message), None),
+        };
+        let wait = self.wait(ticket, durability);
+        self.merges.concluded.push(Conclusion { number, answer, wait });
+    }
+
+    /// What a candidate found. Nobody needs its file any more.
+    fn take_judgement(&self, name: &str) -> Result<Judgement, String> {
+        let id: DreamId = name.parse().map_err(|error: dream::DreamError| error.to_string())?;
+        let dreams = self.kept()?;
+        let kept = dreams.read(id).map_err(|error| error.to_string())?;
+        // It went when it could not be read, too: retention takes it.
+        let _ = dreams.remove(id);
+        Judgement::of(&kept)
+    }
+
+    fn decide(
+        &mut self,
+        mut under_way: UnderWay,
+        mut judgement: Judgement,
+    ) -> Result<Option<(MergeReport, Option<Ticket>)>, String> {
+        let failed = |error: image::ImageError| error.to_string();
+        if under_way.candidates > 1 {
+            under_way.repeated += judgement.done;
+        }
+        let verdict = judgement.verdict();
+        if !verdict.is_accepted {
+            let plan = self.image.plan_merge(&under_way.arrival).map_err(failed)?;
+            let ticket = self.archive(&under_way, &plan, &verdict);
+            return Ok(Some((under_way.report(MergeStatus::Rejected, &plan, verdict, None), ticket)));
+        }
+        let (since, mut problem) = (under_way.since_commit, None);
+        let is_stale = judgement.forget_stale(&mut |reads| {
+            let moved = self.image.has_moved(reads, since);
+            moved.unwrap_or_else(|error| {
+                problem = Some(error.to_string());
+                true
+            })
+        });
+        if let Some(problem) = problem {
+            return Err(problem);
+        }
+        if is_stale {
+            let is_last = under_way.candidates >= CANDIDATES_MAX;
+            return match self.judge_anew(under_way, judgement)? {
+                Next::Nothing(report) => Ok(Some((*report, None))),
+                Next::Candidate(name) => {
+                    if is_last {
+                        self.await_end(&name);
+                    }
+                    Ok(None)
+                }
+            };
+        }
+        let mut plan = self.image.plan_merge(&under_way.arrival).map_err(failed)?;
+        if under_way.order.is_trial {
+            return Ok(Some((under_way.report(MergeStatus::Accepted, &plan, verdict, None), None)));
+        }
+        plan.verdict = serde_json::to_string(&verdict).unwrap_or_default();
+        let cause = cause_of(&under_way.request, &format!("merge {}", under_way.order.dream));
+        let merged = self.image.merge(&cause, &plan).map_err(failed)?;
+        let status = if merged.ticket.is_some() { MergeStatus::Merged } else { MergeStatus::Known };
+        Ok(Some((under_way.report(status, &plan, verdict, merged.commit), merged.ticket)))
+    }
+}
+
+impl Resident {
+    /// Keeps a dream that was rejected, and the reasons in the image, for whoever tries something like it next.
+    fn archive(&mut self, under_way: &UnderWay, plan: &MergePlan, verdict: &Verdict) -> Option<Ticket> {
+        if under_way.order.is_trial {
+            return None;
+        }
+        let name = &under_way.order.dream;
+        let kept = name.parse().map_err(|error: dream::DreamError| error.to_string()).and_then(|id: DreamId| {
+            self.kept()?.set_kept(id, true).map_err(|error| error.to_string())
+        });
+        let objects: BTreeSet<String> = plan.effects.iter().map(|effect| effect.object.to_string()).collect();
+        let told = json!({
+            "dream": name,
+            "mandate": plan.arrival.mandate,
+            "agent": plan.arrival.agent,
+            "reasons": verdict.reasons().collect::<Vec<_>>(),
+            "objects": objects,
+        });
+        let cause = cause_of(&under_way.request, &format!("reject {name}"));
+        let noted = self.transact(&cause, |session| {
+            let telos = session.vm.get_slot(session.vm.lobby(), "Telos");
+            let Some(telos) = telos else { return Ok(()) };
+            let text = session.vm.symbol(&told.to_string());
+            session.send(telos, "noteRejection", &[text]).map(drop)
+        });
+        kept.err().iter().for_each(|problem| report::say(&format!("warning: {name} is not kept: {problem}")));
+        match noted {
+            Ok(((), ticket)) => ticket,
+            Err(failure) => {
+                report::say(&format!("warning: that {name} was rejected is not noted: {}", failure.message));
+                None
+            }
+        }
+    }
+
+    /// An object and a slot of it, or none for all of them, by names from the Lobby: `Garden grow` or `Garden.grow`.
+    pub(super) fn place_of(&self, path: &str) -> Result<(ObjectId, Option<Text>), String> {
+        let store = self.image.store();
+        let mut object = self.desk.roots().lobby.ok_or("the image has no Lobby")?;
+        let names: Vec<&str> = path.split([' ', '.']).filter(|name| !name.is_empty()).collect();
+        let Some((last, names)) = names.split_last() else { return Err("there is no name in it".into()) };
+        let is_slot = |object: ObjectId, name: &str| -> Result<Option<Datum>, String> {
+            let record = store.read(object).map_err(|error| error.to_string())?;
+            let slots = record.map(|record| record.slots).unwrap_or_default();
+            Ok(slots.into_iter().find(|(slot, _)| slot.as_bytes() == name.as_bytes()).map(|(_, value)| value))
+        };
+        for name in names.iter().filter(|name| **name != "Lobby") {
+            match is_slot(object, name)? {
+                Some(Datum::Object(next)) => object = next,
+                Some(_) => return Err(format!("{name}, in \"{path}\", is no object that has slots")),
+                None => return Err(format!("there is no {name}, in \"{path}\"")),
+            }
+        }
+        Ok((object, Some(Text::from(*last))))
+    }
+}
+
+impl UnderWay {
+    fn report(&self, status: MergeStatus, plan: &MergePlan, verdict: Verdict, commit: Option<u64>) -> MergeReport {
+        MergeReport {
+            dream: self.order.dream.clone(),
+            status,
+            commit,
+            verdict,
+            open_conflicts: plan.open_conflicts() as u64,
+            conflicts: plan.conflicts.len() as u64,
+            violations: plan.violations.len() as u64,
+            candidates: self.candidates,
+            repeated: self.repeated,
+            left_out: plan.left_out.len() as u64,
+            time_us: self.start.elapsed().as_micros() as u64,
+        }
+    }
+}
+
+fn policy_of(name: &str) -> Result<Policy, String> {
+    let found = Policy::ALL.into_iter().find(|policy| image::policy_name(*policy) == name);
+    found.ok_or_else(|| format!("there is no policy \"{name}\": take fork-wins, live-wins, last-writer-wins or keep-both"))
+}
+
+fn answer_of(report: &MergeReport) -> Answer {
+    let text = serde_json::to_string(report).unwrap_or_default();
+    Answer { commit: report.commit, ..Answer::new(Outcome::Value(Shown { text, kind: "Map".into() })) }
 }
