@@ -41,6 +41,9 @@ Dream do(
     //doc Dream log Returns what the program wrote in it, and why it failed, if it did.
     log := method(ask("output", ""))
 
+    //doc Dream merge(policy) Asks that it be judged when it is over, and merged if nothing speaks against it. The policy, which may be left out, says who wins where both wrote: "fork-wins", "live-wins", "last-writer-wins" or "keep-both". Returns self.
+    merge := method(policy, Dream mergeOf(id, policy); self)
+
     //doc Dream keep Keeps what is known of it until it is discarded. Returns self.
     keep := method(Dream keepOf(id); self)
 

@@ -50,7 +50,7 @@ impl Host {
 const WITHHELD: &[(&str, &str, &[&str])] = &[
     ("Date", "clock", &["now", "clock", "secondsSinceNow", "isPast"]),
     ("Directory", "files", DIRECTORY),
-    ("Dream", "dreams", &["order", "pageOf", "keepOf", "discardOf"]),
+    ("Dream", "dreams", &["order", "mergeOf", "pageOf", "keepOf", "discardOf"]),
     ("File", "files", FILE),
     ("File", "processes", &["popen"]),
     ("Http", "network", &["ask"]),

@@ -168,7 +168,7 @@ impl Resident {
         match ended {
             Ok(Ok(_)) => self.dream_as_asked(),
             // It asked for nothing that counts.
-            _ => drop(self.desk.take()),
+            _ => self.desk.forget(),
         }
         // No program that could report them ends here: whoever looks after the keeper reads them.
         if matches!(ended, Ok(Ok(_))) {
@@ -457,7 +457,7 @@ impl Living for Resident {
 
     fn over(&mut self, dream: &str) {
         self.dream_is_over(dream);
-        self.candidate_is_over(dream);
+        self.merge_as_wanted(dream);
     }
 
     fn concluded(&mut self) -> Vec<Conclusion> {

@@ -16,6 +16,7 @@ use store::Store;
 
 pub const TABLE: &[Row] = &[
     ("order", TWO, order),
+    ("mergeOf", TWO, merge_of),
     ("pageOf", ONE, page_of),
     ("keepOf", ONE, |vm, args| change(vm, &args, Nest::Keep, |dreams, id| dreams.set_kept(id, true))),
     ("discardOf", ONE, |vm, args| change(vm, &args, Nest::Discard, Dreams::remove)),
@@ -39,6 +40,8 @@ struct Inside {
     whose: Whose,
     roots: Roots,
     asked: Vec<Asked>,
+    /// Dreams that are to be merged when they are over, each with a policy.
+    to_merge: Vec<(String, Option<String>)>,
     going_on: BTreeMap<String, GoingOn>,
 }
 
@@ -61,7 +64,7 @@ enum Whose {
 impl Desk {
     pub fn of(store: &Arc<Store>, roots: Roots) -> Desk {
         let whose = Whose::Live(Arc::downgrade(store));
-        Desk(Rc::new(RefCell::new(Inside { whose, roots, asked: Vec::new(), going_on: BTreeMap::new() })))
+        Desk(Rc::new(RefCell::new(Inside { whose, roots, asked: Vec::new(), to_merge: Vec::new(), going_on: BTreeMap::new() })))
     }
 
     pub fn roots(&self) -> Roots {
@@ -90,6 +93,16 @@ impl Desk {
     /// What was asked for since this was last called.
     pub fn take(&self) -> Vec<Asked> {
         std::mem::take(&mut self.0.borrow_mut().asked)
+    }
+
+    /// Nothing of it counts: what asked for it was taken back.
+    pub fn forget(&self) {
+        drop((self.take(), self.take_to_merge()));
+    }
+
+    /// What was asked to be merged since this was last called.
+    pub fn take_to_merge(&self) -> Vec<(String, Option<String>)> {
+        std::mem::take(&mut self.0.borrow_mut().to_merge)
     }
 
     /// In a copy of the process, which is a dream now.
@@ -161,6 +174,24 @@ fn order(vm: &mut Vm, args: Args) -> Outcome {
     };
     desk.0.borrow_mut().asked.push(Asked { actor, mandate, source });
     Ok(vm.symbol(&DreamId(actor).to_string()))
+}
+
+/// Asks that a dream be judged and merged when it is over, and this is committed.
+fn merge_of(vm: &mut Vm, args: Args) -> Outcome {
+    let name = args.text(vm, 0)?;
+    let policy = if args.value(vm, 1) == Value::NIL { None } else { Some(args.text(vm, 1)?) };
+    let (desk, asking) = desk(vm)?;
+    if matches!(asking, Asking::Dream(_)) {
+        return Err(vm.raise("only the live image merges: whoever judges a dream must be outside of it"));
+    }
+    if let Err(error) = name.parse::<DreamId>() {
+        return Err(vm.raise(error.to_string()));
+    }
+    if desk.0.borrow().to_merge.len() >= ASKED_MAX {
+        return Err(vm.raise(format!("{ASKED_MAX} dreams are to be merged already, in one transaction")));
+    }
+    desk.0.borrow_mut().to_merge.push((name, policy));
+    Ok(args.target)
 }
 
 fn dream_of(vm: &mut Vm, store: &Store, name: &str) -> Result<(Dreams, DreamId), Signal> {

@@ -11,7 +11,9 @@ use crate::host::dream::{Asked, GoingOn};
 use crate::report;
 use dream::{Alone, Bounds, DreamId, End, Forked, Header, Limits, Lineage, Record, Sealed, SeenDirectory, Status};
 use image::Imagined;
-use keeper::protocol::{Answer, DreamBegun, DreamOrder, Failure, FailureKind, Outcome, Request, Rung, Shown};
+use keeper::protocol::{
+    Answer, DreamBegun, DreamOrder, Failure, FailureKind, MergeOrder, Outcome, Request, Rung, Shown,
+};
 use keeper::{Begun, Birth, Outside};
 use merge::Policy;
 use object::change::ActorId;
@@ -133,6 +135,9 @@ impl Resident {
             if let Err(failure) = self.fork(&order, Some(actor)) {
                 report::say(&format!("warning: dream {} did not begin: {}", DreamId(actor), failure.message));
             }
+        }
+        for (dream, policy) in self.desk.take_to_merge() {
+            self.merge_when_over(MergeOrder { dream, policy, ..MergeOrder::default() });
         }
     }
 

@@ -268,7 +268,6 @@ impl Judge<'_, '_> {
 fn with_case(session: &mut Session, name: &str, case: &str) -> Result<Vec<IoValue>, session::Failure> {
     let text = session.vm.symbol(case);
     let case = session.send(text, "parseJson", &[])?;
-    session.vm.retain(case);
     Ok(vec![session.vm.symbol(name), case])
 }
 

@@ -10,7 +10,7 @@ use crate::report;
 use dream::{DreamId, KeptDream};
 use image::{Arrival, MergePlan};
 use keeper::protocol::{
-    Answer, DreamOrder, FailureKind, MergeOrder, MergeReport, MergeStatus, Outcome, Request, Shown, Verdict,
+    Answer, Command, DreamOrder, FailureKind, MergeOrder, MergeReport, MergeStatus, Outcome, Request, Shown, Verdict,
 };
 use keeper::{Begun, Conclusion};
 use merge::Policy;
@@ -29,6 +29,8 @@ const CANDIDATE_TIME: Duration = Duration::from_secs(300);
 #[derive(Default)]
 pub struct Merges {
     under_way: BTreeMap<String, UnderWay>,
+    /// Dreams that are to be merged when they are over, because the image asked for it.
+    wanted: BTreeMap<String, MergeOrder>,
     concluded: Vec<Conclusion>,
     numbers: u64,
 }
@@ -76,6 +78,26 @@ impl Resident {
             Ok(Next::Candidate(_)) => Begun::Later(number),
             Ok(Next::Nothing(report)) => Begun::Done { answer: answer_of(&report), wait: self.wait(None, request.durability) },
             Err(message) => Begun::Done { answer: Answer::failed(FailureKind::Refused, message), wait: None },
+        }
+    }
+
+    /// The image itself asked for it. Nobody waits for the answer: what came of it is in the image.
+    pub(super) fn merge_when_over(&mut self, order: MergeOrder) {
+        if self.dreams.is_going_on(&order.dream) {
+            self.merges.wanted.insert(order.dream.clone(), order);
+            return;
+        }
+        let request = Request { author: Some("Telos".into()), ..Request::new(Command::Merge(Box::new(order.clone()))) };
+        if let Begun::Done { answer: Answer { outcome: Outcome::Failure(failure), .. }, .. } = self.merge(&order, &request) {
+            report::say(&format!("warning: dream {} was not judged: {}", order.dream, failure.message));
+        }
+    }
+
+    /// A dream is over: it may be one that is to be merged, or a candidate.
+    pub(super) fn merge_as_wanted(&mut self, name: &str) {
+        self.candidate_is_over(name);
+        if let Some(order) = self.merges.wanted.remove(name) {
+            self.merge_when_over(order);
         }
     }
 
@@ -143,7 +165,7 @@ impl Resident {
     }
 
     /// If this dream was a candidate: decides, and tells whoever waits for it.
-    pub(super) fn candidate_is_over(&mut self, name: &str) {
+    fn candidate_is_over(&mut self, name: &str) {
         let Some(under_way) = self.merges.under_way.remove(name) else { return };
         let (number, durability) = (under_way.number, under_way.request.durability);
         let judgement = self.take_judgement(name).unwrap_or_else(Judgement::unsure);
