@@ -51,12 +51,23 @@ pub struct Image {
     pub(crate) vm: Vm,
     pub(crate) store: Arc<Store>,
     pub(crate) identities: Rc<Identities>,
+    /// The same in every copy, whose changes have another actor.
+    root_id: ObjectId,
     io: Rc<Io>,
     clock: Clock,
     evictor: Evictor,
     embedder: Box<dyn Embedder>,
     /// The last commit that is to survive a power failure, whether somebody waits for it or not.
     last: Option<Ticket>,
+    /// The memory of live, in a copy that notes what programs read.
+    pub(crate) shelved: Option<Heap>,
+}
+
+/// A heap in which nothing is loaded yet.
+pub(crate) struct Memory {
+    pub heap: Heap,
+    pub root: Handle,
+    pub identities: Rc<Identities>,
 }
 
 struct StoreRecords(Arc<Store>);
@@ -104,7 +115,7 @@ impl Image {
     pub fn on(store: Arc<Store>, options: &Options, embedder: Box<dyn Embedder>) -> Result<Image, ImageError> {
         let mut machine = embedder.bare();
         let io = Rc::new(Io::of(&mut machine));
-        let (vm, identities) = woken(&store, &io, machine)?;
+        let (vm, identities) = woken(&store, root_id(&store), &io, machine)?;
         let mut image = Image::with(vm, store, identities, io, options, embedder);
         image.vm.open_level();
         Ok(image)
@@ -119,14 +130,15 @@ impl Image {
         embedder: Box<dyn Embedder>,
     ) -> Image {
         let (clock, evictor) = (Clock::after(store.time()), Evictor::new(options.cache_bytes));
-        Image { vm, store, identities, io, clock, evictor, embedder, last: None }
+        let root_id = root_id(&store);
+        Image { vm, store, identities, root_id, io, clock, evictor, embedder, last: None, shelved: None }
     }
 
     /// Goes on with another machine, from what was committed.
     fn wake(&mut self) -> Result<(), ImageError> {
         let mut machine = self.embedder.bare();
         speech::prepare(&mut machine);
-        (self.vm, self.identities) = woken(&self.store, &self.io, machine)?;
+        (self.vm, self.identities) = woken(&self.store, self.root_id, &self.io, machine)?;
         self.vm.open_level();
         Ok(())
     }
@@ -221,13 +233,17 @@ impl Image {
         self.vm.open_level();
     }
 
-    fn check_loads(&mut self) -> Result<(), ImageError> {
+    pub(crate) fn check_loads(&mut self) -> Result<(), ImageError> {
         check_loads(&mut self.vm)
     }
 
     /// The time of a commit that is made now.
     pub(crate) fn tick(&mut self) -> Time {
         self.clock.tick(now_ms())
+    }
+
+    pub(crate) fn empty_memory(&self) -> Result<Memory, ImageError> {
+        Memory::empty(&self.store, self.root_id, &self.io)
     }
 
     pub(crate) fn language(&self) -> &dyn Language {
@@ -304,20 +320,31 @@ impl Image {
 }
 
 /// Puts a machine on a heap in which nothing is loaded yet.
-fn woken(store: &Arc<Store>, io: &Rc<Io>, machine: Vm) -> Result<(Vm, Rc<Identities>), ImageError> {
-    let identities: Rc<Identities> = Rc::default();
-    let mut heap = Heap::new();
-    heap.set_loader(loader(store, &identities, io));
-    let root_id = ObjectId::minted(ChangeId::new(store.actor(), 1));
-    for (number, &constant) in constants(store, root_id)?.iter().enumerate() {
-        let handle = Handle(number as u32);
-        identities.bind(handle, constant);
-        heap.hollow_out(handle);
-    }
-    let root = identities.handle_or_mint(root_id, &mut heap);
+fn woken(store: &Arc<Store>, root_id: ObjectId, io: &Rc<Io>, machine: Vm) -> Result<(Vm, Rc<Identities>), ImageError> {
+    let Memory { heap, root, identities } = Memory::empty(store, root_id, io)?;
     let mut vm = machine.onto(heap, root).ok_or(ImageError::Unborn)?;
     check_loads(&mut vm)?;
     Ok((vm, identities))
+}
+
+impl Memory {
+    fn empty(store: &Arc<Store>, root_id: ObjectId, io: &Rc<Io>) -> Result<Memory, ImageError> {
+        let identities: Rc<Identities> = Rc::default();
+        let mut heap = Heap::new();
+        heap.set_loader(loader(store, &identities, io));
+        for (number, &constant) in constants(store, root_id)?.iter().enumerate() {
+            let handle = Handle(number as u32);
+            identities.bind(handle, constant);
+            heap.hollow_out(handle);
+        }
+        let root = identities.handle_or_mint(root_id, &mut heap);
+        Ok(Memory { heap, root, identities })
+    }
+}
+
+/// The root of a store's image; not of a copy's, whose actor is another.
+fn root_id(store: &Store) -> ObjectId {
+    ObjectId::minted(ChangeId::new(store.actor(), 1))
 }
 
 /// Who nil, true and false are, which must be known before anything refers to them.

@@ -4,6 +4,7 @@
 //! - `form`, `identity`: how values are written, and who is who, in memory and at rest; `speech`: what only Io knows
 //! - `capture`, `difference` with `matching`, `commit`: from the heap to records, of what is new and of what changed, as one batch
 //! - `branch`: the image in two, by a copy of the process or by a level of the heap
+//! - `reading`: what a program read, and whether changes concern it
 //! - `revert`: one commit taken back; `past`: what its objects were before it
 //! - `load`, `evict`: from records to the heap, at first touch, and out again
 
@@ -19,6 +20,7 @@ mod image;
 mod load;
 mod matching;
 mod past;
+mod reading;
 mod revert;
 mod speech;
 
@@ -30,4 +32,5 @@ pub use form::{Flags, readable_text};
 pub use identity::Identities;
 pub use image::{Cause, Embedder, Image, Options};
 pub use load::{Records, StoreLoader};
+pub use reading::ReadSet;
 pub use revert::Reverted;

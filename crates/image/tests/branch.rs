@@ -3,38 +3,10 @@
 mod lab;
 
 use image::{Image, Imagined};
-use lab::{answer, create, open, send};
+use lab::{answer, create, in_a_copy, open, send};
 use object::change::{ActorId, Change, Operation};
-use std::io::{Read, Write};
-use store::{Branched, Commit, ForkPoint};
+use store::Commit;
 use tempfile::TempDir;
-use testkit::{leave, wait};
-
-/// What a copy of the process answers, while live does something else.
-fn in_a_copy(
-    image: &mut Image,
-    act: impl FnOnce(&mut Image) -> String,
-    meanwhile: impl FnOnce(&mut Image),
-) -> (String, ForkPoint) {
-    let (mut reader, mut writer) = std::io::pipe().expect("a pipe");
-    let actor = image.store().mint_actor().expect("an actor");
-    let (branched, point) = image.fork(actor).expect("it forks");
-    let (child, pin) = match branched {
-        Branched::Live { child, pin } => (child, pin),
-        Branched::Copy => {
-            let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| act(image)));
-            let _ = writer.write_all(done.unwrap_or_else(|_| "it panicked".into()).as_bytes());
-            leave(0)
-        }
-    };
-    drop(writer);
-    meanwhile(image);
-    let mut said = String::new();
-    reader.read_to_string(&mut said).expect("it says something");
-    assert_eq!(wait(child, true).expect("it is ours").expect("it ended").status, 0);
-    drop(pin);
-    (said, point)
-}
 
 #[test]
 fn a_copy_goes_on_as_the_image_it_was_and_live_is_not_touched() {
@@ -61,6 +33,21 @@ fn a_copy_goes_on_as_the_image_it_was_and_live_is_not_touched() {
     assert_eq!(answer(&mut image, "Account tax .. \" \" .. Account balance .. \" \" .. next call"), "0 50 3");
     image.close().expect("it closes");
     assert_eq!(answer(&mut open(directory.path()), "Account tax .. \" \" .. Account balance"), "0 50");
+}
+
+/// The root was looked for under the actor of the copy, which never made one: the process ended.
+#[test]
+fn a_copy_goes_on_after_a_panic() {
+    let directory = TempDir::new().expect("a directory");
+    let mut image = create(directory.path());
+    answer(&mut image, "x := 7");
+    let dream = |image: &mut Image| {
+        answer(image, "Lobby y := 8");
+        let ended = image.transact::<()>(&image::Cause::default(), |_| panic!("on purpose"));
+        assert!(matches!(ended, Err(image::ImageError::Panicked(_))));
+        answer(image, "x + y")
+    };
+    assert_eq!(in_a_copy(&mut image, dream, |_| {}).0, "15");
 }
 
 #[test]

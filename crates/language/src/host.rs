@@ -141,6 +141,7 @@ const AVAILABLE: &[(&str, &str)] = &[
 const MACHINE: &[Row] = &[
     ("exit", ONE, exit),
     ("symbols", NONE, |vm, _| {
+        vm.heap.note_host();
         let symbols: Vec<Value> = vm.heap.symbols().map(Value::object).collect();
         vm.charge(symbols.len())?;
         Ok(vm.list(symbols))
@@ -176,6 +177,7 @@ pub(crate) fn register(vm: &mut Vm) {
 
 fn refusal_of(what: &'static str) -> Function {
     Function::shared(move |vm, _| {
+        vm.heap.note_host();
         let slots = [("withheldCapability", vm.symbol(what))];
         Err(vm.raise_with(format!("this machine was given no {what}"), &slots))
     })

@@ -56,7 +56,7 @@ impl Vm {
     }
 
     fn own_symbols(&self, handle: Handle) -> Vec<Handle> {
-        self.heap.shapes().get(self.heap.shape(handle)).names.clone()
+        self.heap.own_names(handle).to_vec()
     }
 
     /// Which message nobody answered, if that is what an exception is about.

@@ -101,7 +101,7 @@ pub use limits::CREDIT;
 pub use limits::{Interrupt, Limits};
 pub use machine::saved::Damage;
 pub use object::sequence::Sequence;
-pub use object::{Data, Foreign, Handle, Heap, Kind, Value};
+pub use object::{Data, Foreign, Handle, Heap, Kind, Reads, Value};
 pub use primitives::{ALL, Args, Eagerness, Function, LAZY, NONE, ONE, THREE, TWO};
 pub use signal::{Halt, Outcome, Signal, Stop};
 pub use vm::Vm;

@@ -14,7 +14,7 @@ use crate::names::Names;
 use crate::operator_table::Operators;
 use crate::protos::Protos;
 use crate::vm::Vm;
-use object::{Data, Handle, Heap, Kind, Loader, Value};
+use object::{Data, Handle, Heap, Kind, Loader, Reads, Value};
 
 /// What a machine knows beside its prototypes.
 #[derive(Clone, Copy)]
@@ -69,7 +69,13 @@ impl Vm {
 
     /// This machine's primitives and capabilities on another heap, which another machine left behind. Loads the root and
     /// nothing else. None if that is no root.
-    pub fn onto(mut self, mut heap: Heap, root: Handle) -> Option<Vm> {
+    pub fn onto(mut self, heap: Heap, root: Handle) -> Option<Vm> {
+        self.move_onto(heap, root).map(|_| self)
+    }
+
+    /// The same for a machine that goes on being lent to whoever has it now. Hands out the heap that it leaves; none, and
+    /// nothing has changed, if that is no root. No program may be running.
+    pub fn move_onto(&mut self, mut heap: Heap, root: Handle) -> Option<Heap> {
         let names = Names::new(&mut heap);
         let protos = Protos::found(&mut |name| find(&mut heap, root, name))?;
         let shape = heap.clone_shape(protos.sequence);
@@ -81,13 +87,14 @@ impl Vm {
         }
         let mut units = Units::default();
         units.disabled = self.units.disabled;
-        (self.heap, self.names, self.protos, self.root) = (heap, names, protos, root);
+        let left = std::mem::replace(&mut self.heap, heap);
+        (self.names, self.protos, self.root) = (names, protos, root);
         (self.main, self.current) = (main, main);
         (self.stack, self.operators, self.units) = (Stack::default(), Operators::default(), units);
         self.retained.clear();
         self.regexes.clear();
         self.code_may_have_changed();
-        Some(self)
+        Some(left)
     }
 
     /// Objects that are not in memory come from here.
@@ -107,6 +114,25 @@ impl Vm {
         let failure = self.heap.take_failure()?;
         self.code_may_have_changed();
         Some(failure)
+    }
+
+    // ---- reads
+
+    /// From now on notes what programs read, until `take_reads`: see `object::Reads`. No program may be running. All runs as
+    /// the trees that it is meanwhile: code knows what some names mean without looking.
+    pub fn record_reads(&mut self) {
+        self.compiles_later = self.compiles_later || !self.units.disabled;
+        self.set_compiling(false);
+        self.regexes.clear();
+        self.heap.record_reads();
+    }
+
+    /// What was read; none if that was not noted.
+    pub fn take_reads(&mut self) -> Option<Reads> {
+        if std::mem::take(&mut self.compiles_later) {
+            self.set_compiling(true);
+        }
+        self.heap.take_reads()
     }
 
     // ---- transactions

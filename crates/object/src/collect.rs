@@ -84,6 +84,7 @@ impl Heap {
         }
         marker.pending.append(&mut marker.deferred);
         caches(&mut |value| marker.visit(value));
+        self.reads.iter().for_each(|reads| reads.borrow().trace(&mut |value| marker.visit(value)));
         self.mark(&mut marker, None);
         let collected = self.sweep(&marker);
         self.usage.fresh_bytes = 0;
@@ -123,7 +124,7 @@ impl Heap {
         }
     }
 
-    fn is_kept(&self, value: Value) -> bool {
+    pub(crate) fn is_kept(&self, value: Value) -> bool {
         let handle = value.as_handle();
         self.late.loader.as_ref().zip(handle).is_some_and(|(loader, handle)| loader.keeps(handle))
     }

@@ -162,9 +162,10 @@ impl Heap {
         self.late.loader = loader;
         let loaded = self.loaded_or_failed(handle, loaded);
         let shape = match self.shapes.known(&loaded.protos, &loaded.names) {
-            Some(shape) => shape,
-            None => self.shapes.of(loaded.protos.to_vec(), &loaded.names),
+            Some(shape) if self.reads.is_none() => shape,
+            _ => self.shapes.loaded(loaded.protos.to_vec(), &loaded.names, self.reads.is_some()),
         };
+        self.note_touch(handle);
         self.settle_object(handle, loaded.into_object(shape));
     }
 
@@ -177,9 +178,10 @@ impl Heap {
         }
         let loaded = self.late.loader.as_ref().map(|loader| loader.load(handle, &mut Aside(self)));
         let loaded = self.loaded_or_failed(handle, loaded);
+        self.note_touch(handle);
         let shape = match self.shapes.known(&loaded.protos, &loaded.names) {
-            Some(shape) => shape,
-            None => self.shapes.add_late(loaded.protos.to_vec(), &loaded.names),
+            Some(shape) if self.reads.is_none() => shape,
+            _ => self.shapes.add_late(loaded.protos.to_vec(), &loaded.names),
         };
         self.late.objects.insert(handle, Box::new(loaded.into_object(shape)))
     }
@@ -218,7 +220,7 @@ impl Heap {
     }
 
     fn settle_object(&mut self, handle: Handle, mut object: Object) {
-        object.shape = self.shapes.settled(object.shape);
+        object.shape = self.shapes.settled(object.shape, self.reads.is_some());
         for &proto in &self.shapes.get(object.shape).protos {
             self.cloned.insert(proto);
         }

@@ -6,11 +6,13 @@ use crate::fault::Late;
 use crate::handle_set::HandleSet;
 use crate::lookup::LookupCache;
 use crate::object::{Data, INLINE_SLOTS, Kind, Map, Object};
+use crate::reads::Reads;
 use crate::sequence::Sequence;
 use crate::shape::{ShapeId, Shapes};
 use crate::symbol::SymbolTable;
 use crate::transaction::Level;
 use crate::value::{Handle, Value};
+use std::cell::RefCell;
 use thin_vec::ThinVec;
 
 /// Every object of one image, and the only way to change one.
@@ -33,6 +35,8 @@ pub struct Heap {
     pub(crate) count: Count,
     /// What an object looks like that is not loaded.
     pub(crate) hollow: Object,
+    /// What was read, while that is noted. See `reads`.
+    pub(crate) reads: Option<Box<RefCell<Reads>>>,
 }
 
 /// Logical bytes: what objects count for, whatever the allocator does.
@@ -85,6 +89,7 @@ impl Heap {
             late: Late::default(),
             count: Count::default(),
             hollow: Object::hollow(hollow),
+            reads: None,
         };
         for _ in [Value::NIL, Value::TRUE, Value::FALSE] {
             heap.allocate(bare, Kind::Object, Data::None);
@@ -189,6 +194,7 @@ impl Heap {
         self.object(handle).shape
     }
 
+    /// For who writes objects down, or knows them by shape. A program that looks at names is noted: see `own_names`.
     #[inline(always)]
     pub fn shapes(&self) -> &Shapes {
         &self.shapes

@@ -4,7 +4,8 @@
 //! - `value`: a number or a handle in one word
 //! - `object`, `shape`: one object; the slot names and protos that objects share
 //! - `heap`: allocation and reading; `write`, with the barrier that every write passes, `transaction`, which remembers
-//!   what was `before` and can set it aside as an `overlay`, `fault`, which loads what is not here yet, `count`, which says what of it counts, `collect`, `lookup` and `symbol` are its chapters
+//!   what was `before` and can set it aside as an `overlay`, `fault`, which loads what is not here yet, `count`, which says what of it counts,
+//!   `reads`, which notes what a program looked at, `collect`, `lookup` and `symbol` are its chapters
 //! - `sequence`: text, bytes and vectors
 //! - `change`: the record of a state change, and its bytes; knows nothing of the others
 
@@ -21,6 +22,7 @@ mod nest;
 pub mod number_text;
 mod object;
 mod overlay;
+mod reads;
 pub mod sequence;
 mod shape;
 mod symbol;
@@ -36,6 +38,7 @@ pub use items::Items;
 pub use nest::Nest;
 pub use object::{Data, Foreign, INLINE_SLOTS, Kind, Map, Object, Place, flag};
 pub use overlay::Overlay;
+pub use reads::{Looks, Reads};
 pub use shape::{Shape, ShapeId, Shapes};
 pub use thin_vec::{ThinVec, thin_vec};
 pub use value::{Handle, Symbol, Value};

@@ -71,6 +71,9 @@ impl Seen {
 impl Heap {
     #[inline(always)]
     pub fn own_slot_index(&self, handle: Handle, name: Symbol) -> Option<usize> {
+        if self.reads.is_some() {
+            self.note_name(handle, name);
+        }
         self.shapes.get(self.shape(handle)).find(name)
     }
 
@@ -122,6 +125,9 @@ impl Heap {
                 continue;
             }
             steps += 1;
+            if self.reads.is_some() {
+                self.note_name(next, name);
+            }
             let shape = self.shapes.get(self.shape(next));
             if let Some(index) = shape.find(name) {
                 return (Some(Place { holder: next, index: index as u32 }), steps);

@@ -119,10 +119,20 @@ impl Shapes {
     }
 
     /// The shape that an object gets in the place of a late one.
-    pub(crate) fn settled(&mut self, id: ShapeId) -> ShapeId {
+    pub(crate) fn settled(&mut self, id: ShapeId, is_owned: bool) -> ShapeId {
         let Some(late) = self.late.get(&id.0) else { return id };
         let (protos, names) = (late.protos.clone(), late.names.clone());
-        self.of(protos, &names)
+        self.loaded(protos, &names, is_owned)
+    }
+
+    /// The shape of an object that comes in, which shares it unless it is to have one of its own.
+    pub(crate) fn loaded(&mut self, protos: Vec<Handle>, names: &[Symbol], is_owned: bool) -> ShapeId {
+        if !is_owned {
+            return self.of(protos, names);
+        }
+        let mut shape = Shape { protos, owned: true, ..Shape::default() };
+        names.iter().for_each(|&name| shape.push(name));
+        self.add(shape)
     }
 
     /// The shape of an object with these protos and slots.

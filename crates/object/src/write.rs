@@ -296,6 +296,7 @@ impl Heap {
     pub fn become_copy_of(&mut self, handle: Handle, other: Handle) {
         debug_assert!(!self.object(handle).has(flag::SYMBOL));
         self.barrier(handle, Part::Data);
+        self.note_whole(other);
         let from = self.object(other);
         let data = from.data.copied();
         let (shape, kind, inline, more) = (from.shape, from.kind, from.inline, from.more.clone());

@@ -6,7 +6,10 @@
 
 use image::{Cause, Embedder, Image, ImageError, Options};
 use language::{Host, Vm};
+use std::io::{Read, Write};
 use std::path::Path;
+use store::{Branched, ForkPoint};
+use testkit::{leave, wait};
 
 pub struct Plain;
 
@@ -55,4 +58,30 @@ pub fn send(image: &mut Image, source: &str) -> Result<String, ImageError> {
 
 pub fn answer(image: &mut Image, source: &str) -> String {
     send(image, source).unwrap_or_else(|error| panic!("{source}: {error}"))
+}
+
+/// What a copy of the process answers, while live does something else.
+pub fn in_a_copy(
+    image: &mut Image,
+    act: impl FnOnce(&mut Image) -> String,
+    meanwhile: impl FnOnce(&mut Image),
+) -> (String, ForkPoint) {
+    let (mut reader, mut writer) = std::io::pipe().expect("a pipe");
+    let actor = image.store().mint_actor().expect("an actor");
+    let (branched, point) = image.fork(actor).expect("it forks");
+    let (child, pin) = match branched {
+        Branched::Live { child, pin } => (child, pin),
+        Branched::Copy => {
+            let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| act(image)));
+            let _ = writer.write_all(done.unwrap_or_else(|_| "it panicked".into()).as_bytes());
+            leave(0)
+        }
+    };
+    drop(writer);
+    meanwhile(image);
+    let mut said = String::new();
+    reader.read_to_string(&mut said).expect("it says something");
+    assert_eq!(wait(child, true).expect("it is ours").expect("it ended").status, 0);
+    drop(pin);
+    (said, point)
 }

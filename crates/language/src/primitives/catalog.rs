@@ -89,7 +89,11 @@ impl Vm {
     /// # Ok::<(), language::Error>(())
     /// ```
     pub fn bind(&mut self, name: &str, eagerness: Eagerness, function: Function) {
-        let primitive = self.bound(name, eagerness, || function);
+        let noted = Function::shared(move |vm, args| {
+            vm.heap.note_host();
+            function.call(vm, args)
+        });
+        let primitive = self.bound(name, eagerness, || noted);
         primitive.is_bound = true;
         // Sites know how the one before was called.
         self.discard_all_units();

@@ -1,10 +1,14 @@
 //! Collector and WeakLink: what a program may know of memory.
 
 use super::{NONE, ONE, Row};
+use crate::signal::Outcome;
+use crate::vm::Vm;
 use object::{Data, Kind, Value};
 
 pub const WEAK_LINK_TABLE: &[Row] = &[
     ("link", NONE, |vm, args| {
+        // When a link breaks is the collector's business.
+        vm.heap.note_host();
         let link = args.receiver(vm, Kind::WeakLink)?;
         Ok(match vm.heap.object(link).data() {
             Data::Weak(target) => *target,
@@ -21,8 +25,14 @@ pub const WEAK_LINK_TABLE: &[Row] = &[
 
 pub const TABLE: &[Row] = &[
     // What the call itself holds is on the stack, so it survives.
-    ("collect", NONE, |vm, _| Ok(Value::number(vm.collect().freed_objects as f64))),
-    ("allocatedBytes", NONE, |vm, _| Ok(Value::number(vm.heap.usage().bytes as f64))),
-    ("objectCount", NONE, |vm, _| Ok(Value::number(vm.heap.object_count() as f64))),
-    ("collections", NONE, |vm, _| Ok(Value::number(vm.heap.usage().collections as f64))),
+    ("collect", NONE, |vm, _| told(vm, |vm| vm.collect().freed_objects)),
+    ("allocatedBytes", NONE, |vm, _| told(vm, |vm| vm.heap.usage().bytes)),
+    ("objectCount", NONE, |vm, _| told(vm, |vm| vm.heap.object_count())),
+    ("collections", NONE, |vm, _| told(vm, |vm| vm.heap.usage().collections)),
 ];
+
+/// What hangs on all that is in memory, and thus on no object.
+fn told(vm: &mut Vm, number: impl FnOnce(&mut Vm) -> usize) -> Outcome {
+    vm.heap.note_host();
+    Ok(Value::number(number(vm) as f64))
+}

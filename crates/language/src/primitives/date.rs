@@ -110,7 +110,10 @@ impl Vm {
     fn zone_at(&self, minutes_west: Value, seconds: f64) -> ZoneAt {
         match (minutes_west.as_number(), &self.host.zone) {
             (Some(west), _) => calendar::fixed_zone(west),
-            (None, Some(zone)) => zone.at(seconds),
+            (None, Some(zone)) => {
+                self.heap.note_host();
+                zone.at(seconds)
+            }
             (None, None) => calendar::fixed_zone(0.0),
         }
     }

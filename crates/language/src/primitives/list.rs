@@ -214,7 +214,7 @@ fn remove(vm: &mut Vm, args: Args) -> Outcome {
             if index % (1 << 16) == 0 {
                 vm.check_interrupt()?;
             }
-            if !vm.compare(item, value)?.is_eq() {
+            if !vm.is_equal(item, value)? {
                 kept.push(item);
             }
         }
@@ -239,7 +239,7 @@ fn find(vm: &mut Vm, list: Handle, wanted: Value) -> Result<Option<usize>, Signa
         if index % 8 == 0 {
             vm.charge(1)?;
         }
-        if vm.compare(item, wanted)?.is_eq() {
+        if vm.is_equal(item, wanted)? {
             return Ok(Some(index));
         }
         index += 1;

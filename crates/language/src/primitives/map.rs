@@ -66,7 +66,7 @@ fn at_put(vm: &mut Vm, args: Args) -> Outcome {
 fn has_value(vm: &mut Vm, args: Args) -> Outcome {
     let wanted = args.value(vm, 0);
     for value in values_of(vm, &args)? {
-        if vm.compare(value, wanted)?.is_eq() {
+        if vm.is_equal(value, wanted)? {
             return Ok(Value::TRUE);
         }
     }

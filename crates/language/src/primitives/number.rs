@@ -154,7 +154,7 @@ fn equal(vm: &mut Vm, args: Args, wanted: bool) -> Outcome {
     let other = args.required(vm, 0)?;
     let equal = match (vm.number_of(args.target), vm.number_of(other)) {
         (Some(left), Some(right)) => left == right,
-        _ => vm.compare(args.target, other)?.is_eq(),
+        _ => vm.is_equal(args.target, other)?,
     };
     Ok(Value::boolean(equal == wanted))
 }

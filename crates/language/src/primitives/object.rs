@@ -25,8 +25,8 @@ pub const TABLE: &[Row] = &[
         let other = args.required(vm, 0)?;
         vm.compare(args.target, other).map(|ordering| Value::number(ordering as i8 as f64))
     }),
-    ("==", ONE, |vm, args| compare(vm, args, Ordering::is_eq)),
-    ("!=", ONE, |vm, args| compare(vm, args, Ordering::is_ne)),
+    ("==", ONE, |vm, args| is_equal(vm, args).map(Value::boolean)),
+    ("!=", ONE, |vm, args| is_equal(vm, args).map(|is_equal| Value::boolean(!is_equal))),
     ("<", ONE, |vm, args| compare(vm, args, Ordering::is_lt)),
     (">", ONE, |vm, args| compare(vm, args, Ordering::is_gt)),
     ("<=", ONE, |vm, args| compare(vm, args, Ordering::is_le)),
@@ -37,9 +37,13 @@ pub const TABLE: &[Row] = &[
         // The minus of `-5` is sent to whatever stands before it, which is nobody.
         args.number(vm, 0).map(|number| Value::number(-number))
     }),
-    ("uniqueId", NONE, |_, args| {
+    ("uniqueId", NONE, |vm, args| {
         Ok(match args.target.as_handle() {
-            Some(handle) => Value::number(handle.0 as f64),
+            Some(handle) => {
+                // Where it lies hangs on all that was loaded before it.
+                vm.heap.note_host();
+                Value::number(handle.0 as f64)
+            }
             None => args.target,
         })
     }),
@@ -51,6 +55,8 @@ pub const TABLE: &[Row] = &[
     }),
     ("become", ONE, become_other),
     ("memorySize", NONE, |vm, args| {
+        // Slots count for it.
+        args.target.as_handle().iter().for_each(|&handle| drop(super::slots::own_names(vm, handle)));
         let bytes = args.target.as_handle().map_or(8, |handle| vm.heap.object(handle).logical_bytes());
         Ok(Value::number(bytes as f64))
     }),
@@ -65,6 +71,11 @@ pub const TABLE: &[Row] = &[
 fn compare(vm: &mut Vm, args: Args, holds: fn(Ordering) -> bool) -> Outcome {
     let other = args.required(vm, 0)?;
     vm.compare(args.target, other).map(|ordering| Value::boolean(holds(ordering)))
+}
+
+fn is_equal(vm: &mut Vm, args: Args) -> Result<bool, Signal> {
+    let other = args.required(vm, 0)?;
+    vm.is_equal(args.target, other)
 }
 
 impl Vm {
@@ -124,8 +135,17 @@ impl Vm {
             }
         }
         // Unlike kinds have an order too, so that anything can be sorted: by kind, then by place in the heap.
+        self.heap.note_host();
         let rank = |vm: &Vm, value: Value| (vm.kind_of(value) as u8, value.as_handle().map_or(0, |handle| handle.0));
         Ok(rank(self, left).cmp(&rank(self, right)))
+    }
+
+    /// Whether two values are equal, which unlike their order never hangs on their places in the heap.
+    pub(crate) fn is_equal(&mut self, left: Value, right: Value) -> Result<bool, Signal> {
+        let asked_host = self.heap.asked_host();
+        let is_equal = self.compare(left, right)?.is_eq();
+        self.heap.set_asked_host(asked_host);
+        Ok(is_equal)
     }
 }
 

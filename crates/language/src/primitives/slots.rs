@@ -222,11 +222,11 @@ fn remove_all_slots(vm: &mut Vm, args: Args) -> Outcome {
 }
 
 pub(super) fn own_names(vm: &Vm, handle: Handle) -> Vec<Symbol> {
-    vm.heap.shapes().get(vm.heap.shape(handle)).names.clone()
+    vm.heap.own_names(handle).to_vec()
 }
 
 fn own_count(vm: &Vm, handle: Handle) -> usize {
-    vm.heap.shapes().get(vm.heap.shape(handle)).names.len()
+    vm.heap.own_names(handle).len()
 }
 
 fn slot_names(vm: &mut Vm, args: Args) -> Outcome {
@@ -237,9 +237,9 @@ fn slot_names(vm: &mut Vm, args: Args) -> Outcome {
 
 fn slot_values(vm: &mut Vm, args: Args) -> Outcome {
     let handle = vm.handle_of(args.target);
-    let count = own_count(vm, handle);
-    vm.charge(count)?;
-    let values: Vec<Value> = (0..count).map(|index| vm.heap.object(handle).slot(index)).collect();
+    let names = own_names(vm, handle);
+    vm.charge(names.len())?;
+    let values: Vec<Value> = names.into_iter().filter_map(|name| vm.heap.own_slot(handle, name)).collect();
     Ok(vm.list(values))
 }
 
