@@ -2,7 +2,7 @@
 //
 // While it is on, Lobby forward is autoImportingForward, a primitive: it sends import for an unknown
 // capitalised name, and raises for any other. Foo is loaded from Foo.io in one of the search paths.
-// Without files, no importer finds anything.
+// Parts of the library that few programs need come first. Without files, nothing else is found.
 
 //metadoc Importer description Finds prototypes that are named before they are loaded.
 Importer do(
@@ -76,8 +76,21 @@ Importer do(
         didLoadPath := method(path, nil)
     )
 
+    //metadoc LibraryImporter description Loads prototypes of the library that few programs need.
+    LibraryImporter := Object clone do(
+        importsFrom := "library"
+
+        //doc LibraryImporter import(name) Loads the named prototype into Core. Returns false if the library has none.
+        import := method(name,
+            source := Importer librarySource(name)
+            if(source isNil, return false)
+            Protos Core doString(source, "library:" .. name .. ".io")
+            true
+        )
+    )
+
     //doc Importer importers The list of objects that are asked, in order.
-    importers := list(FileImporter)
+    importers := list(LibraryImporter, FileImporter)
 
     //doc Importer import(call) Returns the prototype that the call names, loaded by an importer; nil if none knows it.
     import := method(originalCall,

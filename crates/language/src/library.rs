@@ -37,6 +37,9 @@ const FILES: &[(&str, &str)] = files![
     "Http.io",
 ];
 
+/// What few programs need is loaded when it is first named, so that no start pays for it.
+const LATE: &[(&str, &str)] = files!["Verification.io"];
+
 macro_rules! documents {
     ($($name:literal),* $(,)?) => {
         &[$(($name, include_str!(concat!("../../../stdlib/doc/", $name, ".txt")))),*]
@@ -75,7 +78,14 @@ const DOCUMENTS: &[(&str, &str)] = documents![
 
 /// The files of the library, each with the label that its messages have.
 pub fn sources() -> impl Iterator<Item = (&'static str, &'static str)> {
-    FILES.iter().copied()
+    FILES.iter().chain(LATE).copied()
+}
+
+/// The source of a prototype that is loaded when it is first named.
+pub fn late(prototype: &str) -> Option<&'static str> {
+    let is_its =
+        |label: &str| label.strip_prefix("library:").and_then(|file| file.strip_suffix(".io")) == Some(prototype);
+    LATE.iter().find(|(label, _)| is_its(label)).map(|(_, source)| *source)
 }
 
 /// The documented slots of the library, each with its prototype: `slot(arguments) What it does.` Those that are written

@@ -4,8 +4,9 @@
 //! A name that no function is bound to is a primitive all the same: it says what the machine lacks when it is activated.
 
 use super::{
-    Function, LAZY, Primitive, Role, Row, block, call, collector, control, coroutine, date, duration, encoded_list,
-    exception, importer, iterate, list, map, message, number, object, regex, sequence, slots, sort, under_way, world,
+    Function, LAZY, Primitive, Role, Row, block, call, collector, control, coroutine, date, distance, duration,
+    encoded_list, exception, importer, iterate, list, map, message, number, object, regex, sequence, slots, sort,
+    under_way, world,
 };
 use crate::primitives::Eagerness;
 use crate::vm::Vm;
@@ -23,7 +24,7 @@ const CATALOG: &[(&str, &[&[Row]])] = &[
     ("Map", &[map::TABLE, iterate::MAP_TABLE]),
     ("Block", &[block::TABLE]),
     ("Call", &[call::TABLE]),
-    ("Message", &[message::TABLE]),
+    ("Message", &[message::TABLE, distance::TABLE]),
     ("Coroutine", &[coroutine::TABLE]),
     ("EvalFrame", &[coroutine::FRAME_TABLE]),
     ("Exception", &[exception::TABLE]),

@@ -1,14 +1,21 @@
 //! Importer: what becomes of a name that nobody knows. The library looks for the file of a prototype; whether it is asked
 //! at all is decided here, so that an unknown name stays an error in a machine whose library was taken apart.
 
-use super::{Args, LAZY, Row};
+use super::{Args, LAZY, ONE, Row};
+use crate::library;
 use crate::machine::frame::{Frame, Kind as FrameKind, Native};
 use crate::message;
 use crate::signal::{Outcome, Signal};
 use crate::vm::Vm;
 use object::{Handle, Symbol, Value};
 
-pub const TABLE: &[Row] = &[("autoImportingForward", LAZY, forward)];
+pub const TABLE: &[Row] = &[
+    ("autoImportingForward", LAZY, forward),
+    ("librarySource", ONE, |vm, args| {
+        let name = args.text(vm, 0)?;
+        Ok(library::late(&name).map_or(Value::NIL, |source| vm.symbol(source)))
+    }),
+];
 
 /// A name may be asked for while it is being imported: another directory may have the file. But not for ever.
 const NESTED_IMPORTS_MAX: usize = 8;

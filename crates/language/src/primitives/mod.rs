@@ -12,6 +12,7 @@ mod collector;
 mod control;
 mod coroutine;
 mod date;
+mod distance;
 mod duration;
 mod encoded_list;
 mod exception;
