@@ -5,6 +5,7 @@
 //! - `capture`, `difference` with `matching`, `commit`: from the heap to records, of what is new and of what changed, as one batch
 //! - `branch`: the image in two, by a copy of the process or by a level of the heap
 //! - `revert`: one commit taken back; `past`: what its objects were before it
+//! - `reconcile`: methods that two sides changed, as one
 //! - `load`, `evict`: from records to the heap, at first touch, and out again
 
 mod branch;
@@ -19,6 +20,7 @@ mod image;
 mod load;
 mod matching;
 mod past;
+pub mod reconcile;
 mod revert;
 mod speech;
 
