@@ -6,6 +6,7 @@
 //! - `branch`: the image in two, by a copy of the process or by a level of the heap
 //! - `reading`: what a program read, and whether changes concern it
 //! - `revert`: one commit taken back; `past`: what its objects were before it
+//! - `reconcile`: methods that two sides changed, as one
 //! - `load`, `evict`: from records to the heap, at first touch, and out again
 
 mod branch;
@@ -21,6 +22,7 @@ mod load;
 mod matching;
 mod past;
 mod reading;
+pub mod reconcile;
 mod revert;
 mod speech;
 
