@@ -108,6 +108,11 @@ impl Vm {
         self.heap.renew_epoch();
     }
 
+    /// Where a handle is had for an object that the loader knows.
+    pub fn nest(&mut self) -> &mut dyn object::Nest {
+        &mut self.heap
+    }
+
     /// Why an object could not be loaded since this was last asked. To be called when what was written since is taken
     /// back; whoever touches the object next is told again.
     pub fn take_load_failure(&mut self) -> Option<String> {

@@ -47,6 +47,7 @@ pub use fork::{Branched, ForkPoint, Pin};
 pub use history::History;
 pub use hold::Held;
 pub use journal::Ticket;
+pub use make::LIVE_ACTOR;
 pub use open::{Disks, IMAGE, LOCK, LOG, Opened, Recovered};
 pub use options::{Checkpoints, Options};
 pub use reader::Found;

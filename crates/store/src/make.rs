@@ -23,7 +23,7 @@ const NEW_LOG: &str = "telos.wal.new";
 const NEW_IMAGE: &str = "telos.img.new";
 /// What LMDB puts beside it.
 const NEW_IMAGE_READERS: &str = "telos.img.new-lock";
-const LIVE_ACTOR: ActorId = ActorId(1);
+pub const LIVE_ACTOR: ActorId = ActorId(1);
 
 impl Store {
     /// Makes a store in a directory, which is made too if there is none.

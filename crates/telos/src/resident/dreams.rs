@@ -108,7 +108,7 @@ impl Resident {
         let imagined = imagined.map_err(|error| self.fail(error))?;
         let said = self.session.output.take_captured();
         let (changes, outcome, end) = match imagined {
-            Ok(Imagined { value, changes }) => {
+            Ok(Imagined { value, changes, .. }) => {
                 let end = End { output: said.clone(), ..dream::ended(Status::Ended, String::new()) };
                 (changes, Outcome::Value(value), end)
             }

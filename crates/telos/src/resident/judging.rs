@@ -113,7 +113,7 @@ impl Judge<'_, '_> {
     fn judgement(&mut self, plan: MergePlan, facts: Map<String, Value>, held: Judgement) -> Result<Judgement, String> {
         let before = self.moment(&held, 1)?;
         let image = &mut self.dreaming.resident.image;
-        image.try_merge(plan).map_err(|error| error.to_string())?;
+        image.try_merge(&plan).map_err(|error| error.to_string())?;
         let after = self.moment(&held, 2)?;
         let mut judgement = Judgement { done: 0, case_reads: before.reads.clone().with(&after.reads), ..held };
         let names: BTreeSet<&String> = before.tests.keys().chain(after.tests.keys()).collect();
