@@ -11,7 +11,10 @@ use testkit::Random;
 
 /// What the generated programs print with. An object is printed as its type: where it lies is nobody's business.
 const TOOLS: &str = "
-    trace := method(value, write(if(getSlot(\"value\") isKindOf(Number) or getSlot(\"value\") isKindOf(Sequence), value, getSlot(\"value\") type), \"\\n\"); getSlot(\"value\"))
+    trace := method(value,
+        isPlain := getSlot(\"value\") isKindOf(Number) or getSlot(\"value\") isKindOf(Sequence)
+        write(if(isPlain, value, getSlot(\"value\") type), \"\\n\")
+        getSlot(\"value\"))
     gc := method(nil)";
 
 /// Where what a generated program does begins, behind what it defines.
@@ -81,10 +84,10 @@ fn ruin(reads: &ReadSet, objects: &[(ObjectId, Creation)], random: &mut Random) 
 fn check(bench: &mut Bench, program: &str, random: &mut Random, when: &str) -> bool {
     let plain = bench.run(program);
     let (recorded, reads) = bench.recorded(program);
-    assert_eq!(plain, recorded, "{when}: recording is not seen");
     if reads.asked_host() {
         return false;
     }
+    assert_eq!(plain, recorded, "{when}: recording is not seen");
     let since = bench.image.store().last_commit();
     let ruins = ruin(&reads, &objects(&bench.image), random);
     assert!(ruins.len() > 1_000, "{when}: little is left unread");
@@ -104,7 +107,7 @@ fn a_program_does_the_same_again_whatever_it_did_not_read() {
     let bench = Bench::new(template.path(), TOOLS);
     bench.image.store().checkpoint().expect("it can be applied");
     bench.image.close().expect("it closes");
-    let (count, mut checked) = (cases(30, 5_000), 0);
+    let (count, mut checked) = (cases(12, 5_000), 0);
     for case in 0..count as u64 {
         let number = seed.wrapping_mul(1_000_003).wrapping_add(case);
         let when = format!("TELOS_SEED={seed}, case {case}");

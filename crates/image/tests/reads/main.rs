@@ -142,6 +142,23 @@ fn a_slot_that_comes_before_the_one_that_was_found_is_inside() {
     check(LINEAGE, "Leaf x", &["Base x = 2"], &outside);
 }
 
+/// What one of them answered is remembered by shape, and the other must be seen all the same.
+#[test]
+fn objects_of_one_shape_are_told_apart() {
+    let state = "A := Object clone do(x := 1); p := A clone; q := A clone; \
+                 v := A clone do(x := 2); w := A clone do(x := 3); u := v";
+    for program in ["p x; q x", "q x; p x", "list(p, q) map(x)", "2 repeat(p x; q x)"] {
+        check(state, program, &["p x := 5"], &["v x = 5"]);
+        check(state, program, &["q x := 5"], &["w x = 5"]);
+    }
+    for program in ["v x; w x", "w x; v x", "list(v, w) map(x)", "u x; w x"] {
+        check(state, program, &["v x = 5"], &["p x := 5"]);
+        check(state, program, &["w x = 5"], &["q x := 5"]);
+    }
+    // A clone that the program made, and the image's object beside it.
+    check(state, "A clone x; A clone do(x := 7) x; p x", &["p x := 5"], &["q x := 5"]);
+}
+
 #[test]
 fn a_name_that_nobody_had_is_inside_wherever_it_appears() {
     for holder in ["Leaf", "Middle", "Base", "Object", "Lobby", "Core", "Protos"] {
