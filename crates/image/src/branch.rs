@@ -5,7 +5,6 @@ use crate::commit::{Commitment, commitment};
 use crate::error::ImageError;
 use crate::image::Image;
 use language::Vm;
-use object::Handle;
 use object::change::{ActorId, Change, ChangeId};
 use store::{Branched, Commit, ForkPoint};
 
@@ -24,12 +23,8 @@ impl Image {
 
     /// In a copy: goes on as if it had been made at an earlier commit and had done these since.
     pub fn become_earlier(&mut self, commit: u64, later: Vec<Commit>) -> Result<(), ImageError> {
-        let mut touched = self.store().become_earlier(commit, later)?;
-        touched.sort_unstable();
-        touched.dedup();
-        let touched: Vec<Handle> = touched.into_iter().filter_map(|object| self.identities.handle(object)).collect();
-        self.vm.hollow_out(touched);
-        self.vm.code_may_have_changed();
+        let touched = self.store().become_earlier(commit, later)?;
+        self.load_anew(touched);
         Ok(())
     }
 

@@ -4,7 +4,9 @@
 //! - `form`, `identity`: how values are written, and who is who, in memory and at rest; `speech`: what only Io knows
 //! - `capture`, `difference` with `matching`, `commit`: from the heap to records, of what is new and of what changed, as one batch
 //! - `branch`: the image in two, by a copy of the process or by a level of the heap
-//! - `revert`: one commit taken back; `past`: what its objects were before it
+//! - `revert`: one commit taken back; `merging`: a dream's journal as one commit; both stand on `past`: what objects were, and on
+//!   `retell`: what happened, told to the merge kernel again; `landmarks`: where to begin in a store
+//! - `provenance`: which commits, and which dreams, wrote a slot
 //! - `load`, `evict`: from records to the heap, at first touch, and out again
 
 mod branch;
@@ -16,9 +18,13 @@ mod evict;
 mod form;
 mod identity;
 mod image;
+mod landmarks;
 mod load;
 mod matching;
+mod merging;
 mod past;
+mod provenance;
+mod retell;
 mod revert;
 mod speech;
 
@@ -30,4 +36,6 @@ pub use form::{Flags, readable_text};
 pub use identity::Identities;
 pub use image::{Cause, Embedder, Image, Options};
 pub use load::{Records, StoreLoader};
+pub use merging::{Arrival, Choice, Left, MergePlan, Merged, policy_name};
+pub use provenance::{Dreamt, Provenance, Search, Writing};
 pub use revert::Reverted;
