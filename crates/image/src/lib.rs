@@ -7,6 +7,7 @@
 //! - `revert`: one commit taken back; `merging`: a dream's journal as one commit; both stand on `past`: what objects were, and on
 //!   `retell`: what happened, told to the merge kernel again; `landmarks`: where to begin in a store
 //! - `provenance`: which commits, and which dreams, wrote a slot
+//! - `reconcile`: methods that two sides changed, as one
 //! - `load`, `evict`: from records to the heap, at first touch, and out again
 
 mod branch;
@@ -24,6 +25,7 @@ mod matching;
 mod merging;
 mod past;
 mod provenance;
+pub mod reconcile;
 mod retell;
 mod revert;
 mod speech;

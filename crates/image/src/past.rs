@@ -46,6 +46,14 @@ impl<'s> Past<'s> {
         self.drafts.contains_key(&object)
     }
 
+    /// What an object was; none if it was not made yet.
+    pub fn record(&self, object: ObjectId) -> Option<Creation> {
+        match self.drafts.get(&object) {
+            Some(draft) => draft.clone().map(Creation::from),
+            None => self.elsewhere(object),
+        }
+    }
+
     /// To the moment before a commit, by what takes it back.
     pub fn go_back(&mut self, changes: &[Change], inverse: &[Change]) -> Result<(), Impossible> {
         for Change { object, operation, .. } in inverse {

@@ -310,3 +310,37 @@ fn what_lost_under_a_policy_is_told_with_the_merge() {
         format!("list(2, {}, live-wins, mend it, list(2, 3), merged)", dream.name)
     );
 }
+
+#[test]
+fn a_method_that_both_changed_is_merged_as_a_tree() {
+    let method = Scenario {
+        state: "a := method(x, x); b := method(x, x); a1 := method(x, x + 1); b1 := method(x, x + 10); n := 0
+            m := method(n = a(n); n = b(n); n); 1",
+        live: "m = method(n = a1(n); n = b(n); n); 1",
+        dream: "m = method(n = a(n); n = b1(n); n); 1",
+        look: "n = 0; list(m, getSlot(\"m\") code) join(\" \")",
+    };
+    let (_, shown) = method.merged(W, true);
+    assert!(shown.starts_with("11 ") && shown.contains("a1(n)") && shown.contains("b1(n)"), "{shown}");
+    for policy in [F, L, W, K] {
+        assert_eq!(method.merged(policy, true).1, shown, "{policy:?}");
+        let mut bench = Bench::new(method.state);
+        let dream = bench.dreams(method.dream, policy);
+        bench.does(method.live);
+        assert_eq!(bench.plans(&dream).reconciled.len(), 1, "nobody wrote it: it must be verified");
+    }
+    let contradiction = Scenario {
+        state: "m := method(1); 1",
+        live: "m = method(2); 1",
+        dream: "m = method(3); 1",
+        look: "m",
+    };
+    contradiction.shows(true, &[(F, "3, 0 open"), (L, "2, 0 open"), (W, "3, 0 open"), (K, "3, 1 open")]);
+    let alike = Scenario {
+        state: "m := method(1); 1",
+        live: "m = method(n := 2; n); 1",
+        dream: "m = method(n := 2; n); 1",
+        look: "m",
+    };
+    alike.shows(true, &[F, L, W, K].map(|policy| (policy, "2, 0 open")));
+}

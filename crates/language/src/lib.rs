@@ -91,6 +91,7 @@ mod signal;
 pub mod syntax;
 mod vm;
 
+pub use block::field as block_field;
 pub use content::check_content;
 pub use embed::{Error, Exception, Trace, TraceEntry};
 pub use host::{Host, Output, Zone, ZoneAt};
@@ -100,6 +101,7 @@ pub use library::{documentation, sources as library_sources};
 pub use limits::CREDIT;
 pub use limits::{Interrupt, Limits};
 pub use machine::saved::Damage;
+pub use message::field as message_field;
 pub use object::sequence::Sequence;
 pub use object::{Data, Foreign, Handle, Heap, Kind, Value};
 pub use primitives::{ALL, Args, Eagerness, Function, LAZY, NONE, ONE, THREE, TWO};

@@ -3,19 +3,23 @@
 
 use super::arrival::Arrival;
 use super::note::Note;
+use super::sides::Sides;
 use super::story::{Event, Story, What};
 use crate::past::Past;
+use crate::reconcile::Methods;
 use crate::retell::{Trouble, blame, nothing, retell};
-use merge::{Ledger, NoReconciler, Outcome, Place, Policy, Position, Reconciler, Refusal};
-use object::change::{ActorId, Change, Creation, Datum, Draft, Field, ObjectId, Operation, Time};
+use merge::{Ledger, Outcome, Place, Policy, Position, Reconciler, Refusal};
+use object::change::{ActorId, Change, ChangeId, Creation, Datum, Draft, Field, ObjectId, Operation, Time};
 use rustc_hash::FxHashSet;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use store::Store;
 
 pub struct Teller<'t, 's> {
-    pub live: ActorId,
+    pub store: &'s Store,
     pub arrival: &'t Arrival,
     pub story: &'t Story<'s>,
+    pub at_fork: &'t Past<'s>,
     pub journal: Vec<Change>,
     pub exceptions: &'t [((ObjectId, Field), Policy)],
     pub reshaped: FxHashSet<ObjectId>,
@@ -48,7 +52,7 @@ impl Teller<'_, '_> {
 
     pub fn attempt(&self) -> Result<Said, Trouble> {
         let mut past = self.story.past.again();
-        let mut ledger = Ledger::new(self.live, self.arrival.receipt.0);
+        let mut ledger = Ledger::new(self.store.actor(), self.arrival.receipt.0);
         let mut openings = self.openings().into_iter().peekable();
         for Event { number, what } in &self.story.events {
             while let Some(opening) = openings.next_if(|opening| opening.commit < *number) {
@@ -66,12 +70,15 @@ impl Teller<'_, '_> {
             opening.open(&mut ledger).map_err(Trouble::Refused)?;
         }
         let journal = self.known(&self.journal);
-        let reconciler = Remembering { inner: NoReconciler, decided: RefCell::default() };
+        let sides = Sides::new(self.store, self.story, self.at_fork, &journal);
+        let first = ChangeId::new(self.arrival.actor, journal.len() as u64 + 1);
+        let reconciler = Remembering { inner: Methods::new(sides, first), decided: RefCell::default() };
         let Arrival { actor, receipt, .. } = self.arrival;
         let merged = ledger.merge(*actor, &journal, *receipt, &past, &reconciler);
         past.take_failure().map_err(Trouble::Store)?;
         let outcome = merged.map_err(|refusal| blame_shape(refusal, &journal))?;
-        Ok(Said { outcome, decided: reconciler.into_decided(), woven: Vec::new() })
+        let (decided, methods) = reconciler.into_decided();
+        Ok(Said { outcome, decided, woven: methods.into_made() })
     }
 
     /// In the order of their fork points; who was dreamt inside of another comes after it.
@@ -148,12 +155,12 @@ impl<R: Reconciler> Reconciler for Remembering<R> {
 }
 
 impl<R> Remembering<R> {
-    fn into_decided(self) -> Vec<(ObjectId, Field, Datum)> {
+    fn into_decided(self) -> (Vec<(ObjectId, Field, Datum)>, R) {
         let decided = self.decided.into_inner().into_iter().filter_map(|(place, value)| match place.position {
             Position::Field(field) => Some((place.object, field, value?)),
             Position::Item(_) => None,
         });
-        decided.collect()
+        (decided.collect(), self.inner)
     }
 }
 

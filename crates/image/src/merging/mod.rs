@@ -7,6 +7,7 @@
 //!
 //! - `arrival`: what comes, and what is planned; `select`: what of a journal is admitted; `container`: what both sides made is one
 //! - `story`: what happened since the fork; `ledger`: that, told to the kernel, with `policies` as the fork point had them
+//!   and methods merged as trees (`sides` has what both are made of)
 //! - `outcome`: what the kernel said, in the image's own terms; `batch`: that as the changes of one commit; `note`: its last one
 //! - `book`, `record`: conflicts, violations, calls and the merge itself as objects; `resolve`: a conflict decided
 
@@ -21,6 +22,7 @@ mod policies;
 mod record;
 mod resolve;
 mod select;
+mod sides;
 mod story;
 
 pub use arrival::{Arrival, Left, MergePlan, Merged};

@@ -52,9 +52,10 @@ pub fn plan(store: &Store, arrival: &Arrival, interrupt: &Interrupt) -> Result<M
         renaming.retitle(&mut story);
     }
     let teller = Teller {
-        live: store.actor(),
+        store,
         arrival,
         story: &story,
+        at_fork: &at_fork,
         journal,
         exceptions: &exceptions,
         reshaped: FxHashSet::default(),
