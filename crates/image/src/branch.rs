@@ -5,14 +5,15 @@ use crate::commit::{Commitment, commitment};
 use crate::error::ImageError;
 use crate::image::Image;
 use language::Vm;
-use object::Handle;
-use object::change::{ActorId, Change, ChangeId};
+use object::change::{ActorId, Change, ChangeId, ObjectId};
 use store::{Branched, Commit, ForkPoint};
 
 /// What a world dream did.
 pub struct Imagined<T> {
     pub value: T,
     pub changes: Vec<Change>,
+    /// All persistent objects that it wrote to, also where it put back what was there.
+    pub written: Vec<ObjectId>,
 }
 
 impl Image {
@@ -24,12 +25,8 @@ impl Image {
 
     /// In a copy: goes on as if it had been made at an earlier commit and had done these since.
     pub fn become_earlier(&mut self, commit: u64, later: Vec<Commit>) -> Result<(), ImageError> {
-        let mut touched = self.store().become_earlier(commit, later)?;
-        touched.sort_unstable();
-        touched.dedup();
-        let touched: Vec<Handle> = touched.into_iter().filter_map(|object| self.identities.handle(object)).collect();
-        self.vm.hollow_out(touched);
-        self.vm.code_may_have_changed();
+        let touched = self.store().become_earlier(commit, later)?;
+        self.load_anew(touched);
         Ok(())
     }
 
@@ -42,12 +39,15 @@ impl Image {
         self.attempt_with(run, |image, value| {
             let time = image.tick();
             let root = [image.vm.root()];
+            let level = image.vm.heap().level();
+            let written = level.into_iter().flat_map(|level| level.befores());
+            let written = written.filter_map(|(handle, _)| image.identities.id(handle)).collect();
             let next = ChangeId::new(actor, 1);
             let Commitment { changes, found } =
                 commitment(image.vm.heap(), &image.identities, image.language(), &root, next, time);
             found.into_iter().for_each(|handle| image.identities.release(handle));
             image.take_back();
-            Ok(Imagined { value, changes })
+            Ok(Imagined { value, changes, written })
         })
     }
 }

@@ -19,8 +19,15 @@ pub enum ImageError {
     #[error("commit {0} is not in the history")]
     NoCommit(u64),
     /// Somebody set the machine's interrupt while it was looking through the history.
-    #[error("interrupted; nothing was taken back")]
+    #[error("interrupted; nothing was changed")]
     Interrupted,
     #[error("the commit cannot be taken back: {0}")]
     NotReverted(String),
+    #[error("the dream cannot be merged: {0}")]
+    NotMerged(String),
+    /// The image has other commits than the one that the merge was planned for.
+    #[error("the merge was planned for commit {planned}, and the image is at commit {now}")]
+    MovedOn { planned: u64, now: u64 },
+    #[error("the conflict cannot be resolved: {0}")]
+    NotResolved(String),
 }

@@ -200,17 +200,30 @@ impl Image {
             return Ok(None);
         }
         let (time, next) = (self.tick(), self.store.next_change());
-        let touched: Vec<Handle> = changes.iter().filter_map(|(object, _)| self.identities.handle(*object)).collect();
         let number = |(index, (object, operation))| {
             Change::new(ChangeId::new(next.actor, next.seq + index as u64), time, object, operation)
         };
         let changes = changes.into_iter().enumerate().map(number).collect();
+        self.take_in(cause, time, changes).map(Some)
+    }
+
+    /// Commits changes of any actor, and lets their objects be loaded anew. Between transactions only.
+    pub(crate) fn take_in(&mut self, cause: &Cause, time: Time, changes: Vec<Change>) -> Result<Ticket, ImageError> {
+        let touched: Vec<ObjectId> = changes.iter().map(|change| change.object).collect();
         let Cause { author, cause, durability } = cause.clone();
         let ticket = self.store.commit(NewCommit { time, author, cause, changes, durability })?;
         self.remember(ticket, durability);
+        self.load_anew(touched);
+        Ok(ticket)
+    }
+
+    /// These objects may be others in the store than in memory.
+    pub(crate) fn load_anew(&mut self, mut touched: Vec<ObjectId>) {
+        touched.sort_unstable();
+        touched.dedup();
+        let touched: Vec<Handle> = touched.into_iter().filter_map(|object| self.identities.handle(object)).collect();
         self.vm.hollow_out(touched);
         self.vm.code_may_have_changed();
-        Ok(Some(ticket))
     }
 
     /// Commits that calls to the world outside were made, whatever became of the transaction that made them. Between
@@ -299,6 +312,12 @@ impl Image {
 
     pub fn store(&self) -> &Arc<Store> {
         &self.store
+    }
+
+    /// A persistent object, to be loaded when it is first touched. Whether there is one of this id is then found out.
+    pub fn value_of(&mut self, id: ObjectId) -> Value {
+        let identities = self.identities.clone();
+        Value::object(identities.handle_or_mint(id, self.vm.nest()))
     }
 
     /// The id of a value that is persistent.

@@ -5,7 +5,9 @@
 //! - `capture`, `difference` with `matching`, `commit`: from the heap to records, of what is new and of what changed, as one batch
 //! - `branch`: the image in two, by a copy of the process or by a level of the heap
 //! - `reading`: what a program read, and whether changes concern it
-//! - `revert`: one commit taken back; `past`: what its objects were before it
+//! - `revert`: one commit taken back; `merging`: a dream's journal as one commit; both stand on `past`: what objects were, and on
+//!   `retell`: what happened, told to the merge kernel again; `landmarks`: where to begin in a store
+//! - `provenance`: which commits, and which dreams, wrote a slot
 //! - `reconcile`: methods that two sides changed, as one
 //! - `load`, `evict`: from records to the heap, at first touch, and out again
 
@@ -18,11 +20,15 @@ mod evict;
 mod form;
 mod identity;
 mod image;
+mod landmarks;
 mod load;
 mod matching;
+mod merging;
 mod past;
+mod provenance;
 mod reading;
 pub mod reconcile;
+mod retell;
 mod revert;
 mod speech;
 
@@ -34,5 +40,7 @@ pub use form::{Flags, readable_text};
 pub use identity::Identities;
 pub use image::{Cause, Embedder, Image, Options};
 pub use load::{Records, StoreLoader};
+pub use merging::{Arrival, Choice, Left, MergePlan, Merged, policy_name};
+pub use provenance::{Dreamt, Provenance, Search, Writing};
 pub use reading::ReadSet;
 pub use revert::Reverted;

@@ -1,5 +1,5 @@
 //! Some objects as they were at a moment of the past, and all others as they are now: what the merge kernel stands on when
-//! it takes a commit back. Owns the way there, backwards through what takes commits back, and forwards again.
+//! it takes a commit back or merges a dream. Owns the way there, backwards through what takes commits back, and forwards again.
 
 use merge::{Presence, Rest};
 use object::change::{Change, Creation, Datum, Draft, Field, Form, Line, ObjectId, Operation, Run};
@@ -12,6 +12,8 @@ pub struct Past<'s> {
     store: &'s Store,
     /// None: not made yet.
     drafts: FxHashMap<ObjectId, Option<Draft>>,
+    /// The ring of protos that every image is born with.
+    ring: [ObjectId; 4],
     /// Why an object could not be read: the kernel takes it for one that never was.
     failure: RefCell<Option<StoreError>>,
 }
@@ -21,23 +23,35 @@ pub struct Impossible(pub ObjectId);
 
 impl<'s> Past<'s> {
     /// These objects as they are now.
-    pub fn of(store: &'s Store, objects: impl Iterator<Item = ObjectId>) -> Result<Past<'s>, StoreError> {
+    pub fn of(
+        store: &'s Store,
+        ring: [ObjectId; 4],
+        objects: impl Iterator<Item = ObjectId>,
+    ) -> Result<Past<'s>, StoreError> {
         let mut drafts: FxHashMap<ObjectId, Option<Draft>> = FxHashMap::default();
         for object in objects {
             if let Entry::Vacant(place) = drafts.entry(object) {
                 place.insert(store.read(object)?.map(Draft::from));
             }
         }
-        Ok(Past { store, drafts, failure: RefCell::default() })
+        Ok(Past { store, drafts, ring, failure: RefCell::default() })
     }
 
     /// The same moment once more.
     pub fn again(&self) -> Past<'s> {
-        Past { store: self.store, drafts: self.drafts.clone(), failure: RefCell::default() }
+        Past { store: self.store, drafts: self.drafts.clone(), ring: self.ring, failure: RefCell::default() }
     }
 
     pub fn holds(&self, object: ObjectId) -> bool {
         self.drafts.contains_key(&object)
+    }
+
+    /// What an object was; none if it was not made yet.
+    pub fn record(&self, object: ObjectId) -> Option<Creation> {
+        match self.drafts.get(&object) {
+            Some(draft) => draft.clone().map(Creation::from),
+            None => self.elsewhere(object),
+        }
     }
 
     /// To the moment before a commit, by what takes it back.
@@ -82,10 +96,25 @@ impl<'s> Past<'s> {
     }
 
     fn elsewhere(&self, object: ObjectId) -> Option<Creation> {
-        self.store.read(object).unwrap_or_else(|error| {
+        self.known(self.store.read(object))
+    }
+
+    fn is_elsewhere(&self, object: ObjectId) -> bool {
+        self.known(self.store.look_at(object, |_| ())).is_some()
+    }
+
+    fn known<T>(&self, read: Result<Option<T>, StoreError>) -> Option<T> {
+        read.unwrap_or_else(|error| {
             self.failure.replace(Some(error));
             None
         })
+    }
+
+    /// One of these objects goes by another name from here on. It must not be made yet.
+    pub fn rename(&mut self, object: ObjectId, name: ObjectId) {
+        if let Some(draft) = self.drafts.remove(&object) {
+            self.drafts.insert(name, draft);
+        }
     }
 }
 
@@ -93,7 +122,7 @@ impl Rest for Past<'_> {
     fn presence(&self, object: ObjectId) -> Presence {
         let is_there = match self.drafts.get(&object) {
             Some(draft) => draft.is_some(),
-            None => self.elsewhere(object).is_some(),
+            None => self.is_elsewhere(object),
         };
         if is_there { Presence::Live } else { Presence::Never }
     }
@@ -116,5 +145,9 @@ impl Rest for Past<'_> {
 
     fn occurrences(&self, object: ObjectId, member: &Datum) -> u64 {
         self.look(object, |draft| draft.occurrences(member))
+    }
+
+    fn is_ring(&self, object: ObjectId, proto: ObjectId) -> bool {
+        self.ring.contains(&object) && self.ring.contains(&proto)
     }
 }

@@ -4,6 +4,7 @@
 use crate::error::ImageError;
 use crate::form::symbol_text;
 use crate::image::{Image, Memory};
+use crate::landmarks::Landmarks;
 use crate::past::{Impossible, Past};
 use merge::Rest;
 use object::change::{Change, Datum, Field, ObjectId, Operation, Text};
@@ -40,6 +41,19 @@ impl ReadSet {
     /// That of a program of which nothing is known.
     pub fn unknown() -> ReadSet {
         ReadSet { is_unknown: true, ..ReadSet::default() }
+    }
+
+    /// What either of two programs read.
+    pub fn with(mut self, other: &ReadSet) -> ReadSet {
+        for (object, reads) in &other.objects {
+            let own = self.objects.entry(*object).or_default();
+            own.names.extend(reads.names.iter().cloned());
+            own.lists_names |= reads.lists_names;
+            own.is_whole |= reads.is_whole;
+        }
+        self.asked_host |= other.asked_host;
+        self.is_unknown |= other.is_unknown;
+        self
     }
 
     /// Whether the program asked for something that no object of the image decides: clock, randomness, files, environment,
@@ -177,7 +191,7 @@ impl Image {
             touched.extend(commit.changes.iter().map(|change| change.object));
             later.push(commit);
         }
-        let mut past = Past::of(&self.store, touched.iter().copied())?;
+        let mut past = Past::of(&self.store, Landmarks::of(&self.store)?.ring(), touched.iter().copied())?;
         for commit in &later {
             past.go_back(&commit.changes, &commit.inverse).map_err(|Impossible(object)| {
                 ImageError::Damaged(format!("object {object}: its history is not what happened to it"))

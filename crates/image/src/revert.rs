@@ -10,16 +10,21 @@
 //! may change the width of its units; to the kernel the form of an object never changes. Such an object is taken back
 //! whole, by the history's inverse, if no later commit touched it; else it is left alone.
 //!
+//! **Merges.** What a dream did is taken back; what the image wrote down about the merge stays, and says so.
+//!
 //! **Rings of protos.** The kernel lets none be closed, but a machine is born with one: the Lobby inherits from what
 //! inherits from Object, and Object from the Lobby. Protos that were in a ring before the commit are taken back by the
 //! history's inverse; those that would close another, through what later commits did, are left alone.
 
 use crate::error::ImageError;
 use crate::image::{Cause, Image};
+use crate::landmarks::{Landmarks, slot};
+use crate::merging::{Note, note_of, place_text};
 use crate::past::{Impossible, Past};
+use crate::retell::{Trouble, blame, line_of, nothing, retell};
 use language::Interrupt;
-use merge::{Conflict, Effect, Ledger, NoReconciler, Outcome, Policy, Position, Refusal, Status, Violation, fits};
-use object::change::{ActorId, Change, ChangeId, Datum, Field, Line, ObjectId, Operation, Run, Text, Time};
+use merge::{Conflict, Effect, Ledger, NoReconciler, Outcome, Policy, Refusal, Status, Violation};
+use object::change::{ActorId, Change, ChangeId, Datum, Line, ObjectId, Operation, Preds, Run, Time};
 use rustc_hash::FxHashSet;
 use store::{Commit, Store, StoreError, Ticket};
 
@@ -36,9 +41,27 @@ impl Image {
     /// nothing refers to them any more, nobody sees them. Looks through all commits since; the machine's interrupt stops it.
     pub fn revert(&mut self, number: u64, cause: &Cause) -> Result<Reverted, ImageError> {
         let commit = self.store.commit_at(number)?.ok_or(ImageError::NoCommit(number))?;
-        let undone = Undoing::new(&self.store, commit, &self.vm().interrupt())?.undone()?;
+        let note = note_of(&commit, self.store.actor())?;
+        let books = note.as_ref().map_or(u64::MAX, |note| note.books);
+        let mut undone = Undoing::new(&self.store, commit, books, &self.vm().interrupt())?.undone()?;
+        if let Some(note) = note {
+            undone.changes.extend(self.marks(&note)?);
+        }
         let ticket = self.adopt(cause, undone.changes)?;
         Ok(Reverted { ticket, contended: undone.contended })
+    }
+
+    /// What was written down about a merge stays, and says that it was taken back. A conflict that somebody decided stays
+    /// decided.
+    fn marks(&self, note: &Note) -> Result<Vec<(ObjectId, Operation)>, ImageError> {
+        let mut marks = Vec::new();
+        for record in note.opened.iter().chain([&note.record]) {
+            let status = self.store.read(*record)?.and_then(|record| slot(&record, "status").cloned());
+            if [Some("open".into()), Some("merged".into())].contains(&status) {
+                marks.push((*record, Operation::set_slot("status", "undone")));
+            }
+        }
+        Ok(marks)
     }
 }
 
@@ -68,9 +91,13 @@ enum Failure {
     Refused(Refusal),
 }
 
-impl From<Impossible> for Failure {
-    fn from(Impossible(object): Impossible) -> Failure {
-        Failure::Reshaped(object)
+impl From<Trouble> for Failure {
+    fn from(trouble: Trouble) -> Failure {
+        match trouble {
+            Trouble::Reshaped(object) => Failure::Reshaped(object),
+            Trouble::Store(error) => Failure::Store(error),
+            Trouble::Refused(refusal) => Failure::Refused(refusal),
+        }
     }
 }
 
@@ -91,11 +118,12 @@ struct Undoing<'s> {
 }
 
 impl<'s> Undoing<'s> {
-    fn new(store: &'s Store, commit: Commit, interrupt: &Interrupt) -> Result<Undoing<'s>, ImageError> {
+    /// Of a merge only what is numbered below `books` is taken back.
+    fn new(store: &'s Store, mut commit: Commit, books: u64, interrupt: &Interrupt) -> Result<Undoing<'s>, ImageError> {
         let impossible = |Impossible(object)| {
             ImageError::Damaged(format!("object {object}: its history is not what happened to it"))
         };
-        let mut past = Past::of(store, commit.changes.iter().map(|change| change.object))?;
+        let mut past = Past::of(store, Landmarks::of(store)?.ring(), commit.changes.iter().map(|change| change.object))?;
         let (mut later, mut relinked) = (Vec::new(), FxHashSet::default());
         for newer in store.history() {
             let newer = newer?;
@@ -117,6 +145,9 @@ impl<'s> Undoing<'s> {
             }
         }
         past.go_back(&commit.changes, &commit.inverse).map_err(impossible)?;
+        let effects = commit.changes.iter().position(|change| change.id.seq >= books).unwrap_or(commit.changes.len());
+        later.push(commit.changes.split_off(effects));
+        commit.inverse.retain(|change| takes_back(change).is_none_or(|id| id.seq < books));
         later.reverse();
         Ok(Undoing {
             store,
@@ -217,11 +248,11 @@ impl<'s> Undoing<'s> {
         let journal: Vec<Change> = self.commit.changes.iter().map(|change| self.without_reshaped(change)).collect();
         let refused = Failure::Refused;
         ledger.fork(BEFORE, self.time, POLICY).map_err(refused)?;
-        replay(&mut ledger, &mut past, &journal)?;
+        retell(&mut ledger, &mut past, &journal)?;
         ledger.fork(BEHIND, self.time, POLICY).map_err(refused)?;
         for changes in &self.later {
             let changes: Vec<Change> = changes.iter().map(|change| self.without_reshaped(change)).collect();
-            replay(&mut ledger, &mut past, &changes)?;
+            retell(&mut ledger, &mut past, &changes)?;
         }
         ledger.fork_for_undo(UNDO, self.time, POLICY).map_err(refused)?;
         let lines = ledger.contended_lines(&journal);
@@ -248,42 +279,13 @@ impl<'s> Undoing<'s> {
         if !self.reshaped.contains(&change.object) {
             return change.clone();
         }
-        let operation = Operation::Call { name: Text::from(""), payload: Datum::Nil };
-        Change { operation, ..change.clone() }
+        nothing(change)
     }
 }
 
-/// Tells the ledger what live did, and goes on to the moment behind it.
-fn replay(ledger: &mut Ledger, past: &mut Past<'_>, changes: &[Change]) -> Result<(), Failure> {
-    let told = ledger.commit(changes, past).map_err(|refusal| blame(refusal, changes));
-    past.take_failure().map_err(Failure::Store)?;
-    for change in changes {
-        if !fits(&change.operation, || merge::Rest::form(past, change.object)) {
-            return Err(Failure::Reshaped(change.object));
-        }
-        past.go_on(change)?;
-    }
-    told
-}
-
-/// The object on account of which the kernel refused, if it is one.
-fn blame(refusal: Refusal, changes: &[Change]) -> Failure {
-    let object = match &refusal {
-        Refusal::Unfit(_, object) | Refusal::Widths(object, ..) | Refusal::ObjectExists(_, object) => Some(*object),
-        Refusal::OutOfRange(id) | Refusal::UnknownObject(id, _) | Refusal::UnknownPred(id, _) => {
-            changes.iter().find(|change| change.id == *id).map(|change| change.object)
-        }
-        _ => None,
-    };
-    object.map_or(Failure::Refused(refusal), Failure::Reshaped)
-}
-
-fn line_of(operation: &Operation) -> Option<Line> {
-    match operation {
-        Operation::Insert { line, .. } | Operation::Delete { line, .. } | Operation::Move { line, .. } => Some(*line),
-        Operation::Set { .. } => Some(Line::Items),
-        _ => None,
-    }
+/// The change that one of an inverse takes back.
+fn takes_back(change: &Change) -> Option<ChangeId> {
+    if let Preds::Named(ids) = &change.preds { ids.first().copied() } else { None }
 }
 
 fn line_text(line: Line) -> String {
@@ -291,12 +293,5 @@ fn line_text(line: Line) -> String {
 }
 
 fn told(conflict: &Conflict) -> (ObjectId, String) {
-    let text = match &conflict.place.position {
-        Position::Field(Field::Slot(name)) => format!("slot \"{name}\""),
-        Position::Field(Field::Entry(Datum::Text(key))) => format!("key \"{key}\""),
-        Position::Field(Field::Entry(key)) => format!("key {key:?}"),
-        Position::Field(Field::Data | Field::Flags) => "content".into(),
-        Position::Item(index) => format!("item {index}"),
-    };
-    (conflict.place.object, text)
+    (conflict.place.object, place_text(&conflict.place.position))
 }

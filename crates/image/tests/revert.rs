@@ -3,6 +3,7 @@
 mod lab;
 
 use image::{Cause, Image, ImageError};
+use lab::edits::{THINGS, edits, look};
 use lab::{answer, cases, create, open, seed};
 use tempfile::TempDir;
 use testkit::Random;
@@ -234,11 +235,6 @@ fn a_revert_restores_a_ring_that_was_there_before() {
     }
 }
 
-// ---- random
-
-const SLOTS: &[&str] = &["a", "b", "c"];
-
-/// Something to do to one of a few objects, as a program.
 /// It looked through a history of any length, and nobody could stop it.
 #[test]
 fn a_revert_can_be_interrupted_and_changes_nothing_then() {
@@ -253,39 +249,7 @@ fn a_revert_can_be_interrupted_and_changes_nothing_then() {
     assert_eq!(bench.shows("a"), "1");
 }
 
-fn edit(random: &mut Random, which: usize) -> String {
-    let (name, number, index) = (SLOTS[random.below(SLOTS.len())], random.below(100), random.below(6));
-    match random.below(13) {
-        0 => format!("o{which} {name} := {number}"),
-        1 => format!("o{which} removeSlot(\"{name}\")"),
-        2 => format!("o{which} {name} := list({number})"),
-        3 | 4 => format!("l{which} append({number})"),
-        5 => format!("l{which} atInsert({index} min(l{which} size), {number})"),
-        6 => format!("if(l{which} size > {index}, l{which} removeAt({index}))"),
-        7 => format!("if(l{which} size > {index}, l{which} atPut({index}, \"{number}\"))"),
-        8 => format!("m{which} atPut(\"{name}\", {number})"),
-        9 => format!("m{which} removeAt(\"{name}\")"),
-        10 => format!("t{which} appendSeq(\"{number}\")"),
-        11 => format!("if(t{which} size > {index}, t{which} removeSlice({index}, {index}))"),
-        _ => format!("o{which} setProto({})", if number % 2 == 0 { "P" } else { "Object" }),
-    }
-}
-
-fn edits(random: &mut Random, which: usize) -> String {
-    let count = 1 + random.below(6);
-    (0..count).map(|_| edit(random, which) + "; ").collect::<String>() + "1"
-}
-
-fn look(which: usize) -> String {
-    format!(
-        "list(o{which} slotNames sort map(name, list(name, o{which} getLocalSlot(name))), o{which} proto == P, l{which},
-            m{which} keys sort map(key, list(key, m{which} at(key))), t{which} asString) asString"
-    )
-}
-
-const THINGS: &str = "
-    o0 := Object clone; o1 := Object clone; l0 := list(1, 2, 3); l1 := list(4, 5, 6); m0 := Map clone; m1 := Map clone
-    t0 := \"zero\" asMutable; t1 := \"one\" asMutable; P := Object clone; 1";
+// ---- random
 
 /// A commit taken back leaves what was before it, whatever was done since to other objects; and what was done since stays.
 #[test]

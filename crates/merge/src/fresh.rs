@@ -37,4 +37,9 @@ impl<R: Rest> Fresh<'_, R> {
         let Some(creation) = self.made.get(&object) else { return self.rest.occurrences(object, member) };
         creation.occurrences(member)
     }
+
+    /// A new object is in no ring that was there before.
+    pub fn is_ring(&self, object: ObjectId, proto: ObjectId) -> bool {
+        !self.made.contains_key(&object) && self.rest.is_ring(object, proto)
+    }
 }

@@ -150,7 +150,14 @@ impl<R: Rest> Graph<'_, R> {
         false
     }
 
+    /// But for the rings that the image was born with: every object would be below itself through them.
     fn at_rest(&self, object: ObjectId) -> Vec<ObjectId> {
+        let mut protos = self.all_at_rest(object);
+        protos.retain(|proto| !self.rest.is_ring(object, *proto));
+        protos
+    }
+
+    fn all_at_rest(&self, object: ObjectId) -> Vec<ObjectId> {
         let Some(sequence) = self.ledger.lines.get(&(object, Line::Protos)) else {
             let length = self.rest.length(object, Line::Protos);
             let values = self.rest.elements(object, Line::Protos, 0, length);

@@ -16,6 +16,10 @@ pub trait Rest {
     fn elements(&self, object: ObjectId, line: Line, index: u64, count: u64) -> Run;
     /// How often the set or bag holds this.
     fn occurrences(&self, object: ObjectId, member: &Datum) -> u64;
+    /// Whether this proto belongs to a ring that the image was born with. What leads back through it closes no new one.
+    fn is_ring(&self, _object: ObjectId, _proto: ObjectId) -> bool {
+        false
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -58,25 +58,17 @@ fn text(datum: &Datum) -> Option<Text> {
 /// The objects that make this method, the method itself last; each refers to those before it only. `mint` gives ids, one
 /// for each, in this order.
 pub fn write(method: &Method, mint: &mut dyn FnMut() -> ObjectId) -> Vec<(ObjectId, Creation)> {
-    let count = method.body.messages().len();
-    let mut writing = Writing { tree: &method.body, made: Vec::with_capacity(count + 1), firsts: Vec::new(), mint };
-    writing.firsts = vec![Vec::new(); count];
-    // A message stands before what hangs on it, and a chain is written from its end.
-    let mut chains: Vec<(Option<MessageId>, &Chain)> = vec![(None, method.body.root())];
-    let messages = method.body.messages().iter().enumerate();
-    chains.extend(messages.flat_map(|(id, message)| message.arguments.iter().map(move |chain| (Some(id), chain))));
-    let mut root = None;
-    for (owner, chain) in chains.into_iter().rev() {
-        let first = writing.chain(chain);
-        match owner {
-            Some(id) => writing.firsts[id].push(first),
-            None => root = Some(first),
-        }
+    let tree = &method.body;
+    let firsts = vec![Vec::new(); tree.messages().len()];
+    let mut writing = Writing { tree, made: Vec::new(), firsts, mint };
+    // A message stands before what hangs on it; so what is read backwards is there when it is referred to.
+    for (id, message) in tree.messages().iter().enumerate().rev() {
+        let firsts = message.arguments.iter().map(|chain| writing.chain(chain)).collect();
+        writing.firsts[id] = firsts;
     }
-    let root = root.map_or(Datum::Nil, Datum::Object);
+    let root = Datum::Object(writing.chain(tree.root()));
     let fixed = [root, method.scope.clone(), method.passes_stops.clone()];
-    let fields = fixed.into_iter().chain(method.names.iter().cloned().map(Datum::Text));
-    let fields = fields.collect();
+    let fields = fixed.into_iter().chain(method.names.iter().cloned().map(Datum::Text)).collect();
     writing.make(Kind::Block, &method.shell, fields);
     writing.made
 }
@@ -84,7 +76,7 @@ pub fn write(method: &Method, mint: &mut dyn FnMut() -> ObjectId) -> Vec<(Object
 struct Writing<'w> {
     tree: &'w Tree,
     made: Vec<(ObjectId, Creation)>,
-    /// The first message of each argument of each message, the last argument first.
+    /// The first message of each argument, of each message whose arguments were written.
     firsts: Vec<Vec<ObjectId>>,
     mint: &'w mut dyn FnMut() -> ObjectId,
 }
@@ -108,8 +100,7 @@ impl Writing<'_> {
 
     fn message(&mut self, id: MessageId, next: Option<ObjectId>) -> ObjectId {
         let message = &self.tree.messages()[id];
-        let arguments = std::mem::take(&mut self.firsts[id]);
-        let arguments = arguments.into_iter().rev().map(Datum::Object);
+        let arguments = std::mem::take(&mut self.firsts[id]).into_iter().map(Datum::Object);
         let fixed = fixed_fields(message.head.name.clone(), message.head.value.clone(), &message.origin, next);
         self.make(Kind::Message, &message.head.shell, fixed.into_iter().chain(arguments).collect())
     }

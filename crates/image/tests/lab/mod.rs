@@ -4,6 +4,9 @@
 #![allow(dead_code, reason = "each test uses a part")]
 #![allow(clippy::disallowed_methods, reason = "how long it tests is set from outside")]
 
+pub mod bench;
+pub mod edits;
+
 use image::{Cause, Embedder, Image, ImageError, Options};
 use language::{Host, Vm};
 use std::io::{Read, Write};

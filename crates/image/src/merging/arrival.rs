@@ -1,0 +1,115 @@
+//! What comes to be merged, what would become of it, and what did.
+
+use super::note::Alias;
+use merge::{Conflict, Effect, Place, Policy, Status, Violation};
+use object::change::{ActorId, Change, ChangeId, Creation, Datum, Field, ObjectId, Text, Time};
+use store::Ticket;
+
+/// A dream that is over. All but the changes is the primary's knowledge; they are the dreamer's word.
+#[derive(Clone, Debug)]
+pub struct Arrival {
+    pub actor: ActorId,
+    /// What people call it.
+    pub name: String,
+    pub mandate: String,
+    pub agent: String,
+    /// The last commit of the image that it saw.
+    pub fork_commit: u64,
+    pub forked: Time,
+    /// When its journal came in.
+    pub receipt: Time,
+    pub policy: Policy,
+    /// The dreams that it was dreamt inside of, and how many changes each had made by then, the outermost first.
+    pub parents: Vec<(ActorId, u64)>,
+    /// The whole journal, numbered from 1.
+    pub changes: Vec<Change>,
+    /// If there are any, only these are taken: slots, or with no name whole objects; and what they refer to that is new.
+    pub only: Option<Vec<(ObjectId, Option<Text>)>>,
+}
+
+/// Something of a journal that is not merged.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Left {
+    pub object: ObjectId,
+    pub place: String,
+}
+
+/// What a merge would do to the image as it is after one commit.
+#[derive(Clone, Debug)]
+pub struct MergePlan {
+    pub arrival: Arrival,
+    /// The commit that it was made for.
+    pub at: u64,
+    /// The commit by which this dream was merged before; then there is nothing to do.
+    pub merged_before: Option<u64>,
+    /// What is done to the image, in order.
+    pub effects: Vec<Effect>,
+    /// Where both sides wrote. Those that are open become objects in `Telos conflicts`.
+    pub conflicts: Vec<Conflict>,
+    pub violations: Vec<Violation>,
+    /// Calls to be made after the commit: the key of each, its name, its arguments.
+    pub outbox: Vec<(ChangeId, Text, Vec<Datum>)>,
+    /// Places that will hold what neither side wrote: to be verified whatever else was.
+    pub reconciled: Vec<Place>,
+    /// What of the journal was not asked for, in a partial merge.
+    pub left_out: Vec<Left>,
+    /// How many objects of the machine's own were left alone.
+    pub of_machine: usize,
+    /// What a judge found, as JSON, for the record of the merge. Set by whoever judged.
+    pub verdict: String,
+    /// Nothing of the journal is to be told to anybody.
+    pub(super) is_idle: bool,
+    pub(super) names: Vec<(ActorId, String)>,
+    /// New objects that neither side made, in the order of their numbers behind the journal's last.
+    pub(super) woven: Vec<(ObjectId, Creation)>,
+    pub(super) journal: Vec<Change>,
+    pub(super) exceptions: Vec<((ObjectId, Field), Policy)>,
+    pub(super) decided: Vec<(ObjectId, Field, Datum)>,
+    pub(super) aliases: Vec<Alias>,
+}
+
+impl MergePlan {
+    /// Whether there is nothing to commit.
+    pub fn is_empty(&self) -> bool {
+        self.merged_before.is_some() || (self.is_idle && self.outbox.is_empty())
+    }
+
+    pub fn open_conflicts(&self) -> usize {
+        self.conflicts.iter().filter(|conflict| conflict.status == Status::Open).count()
+    }
+
+    /// A plan that does nothing.
+    pub(super) fn nothing(arrival: &Arrival, at: u64, merged_before: Option<u64>) -> MergePlan {
+        MergePlan {
+            arrival: arrival.clone(),
+            at,
+            merged_before,
+            effects: Vec::new(),
+            conflicts: Vec::new(),
+            violations: Vec::new(),
+            outbox: Vec::new(),
+            reconciled: Vec::new(),
+            left_out: Vec::new(),
+            of_machine: 0,
+            verdict: String::new(),
+            is_idle: true,
+            names: Vec::new(),
+            woven: Vec::new(),
+            journal: Vec::new(),
+            exceptions: Vec::new(),
+            decided: Vec::new(),
+            aliases: Vec::new(),
+        }
+    }
+}
+
+/// What a merge did.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Merged {
+    /// None if there was nothing to do.
+    pub ticket: Option<Ticket>,
+    /// The commit that the dream became, now or before.
+    pub commit: Option<u64>,
+    /// Conflicts that somebody has to decide.
+    pub open: usize,
+}

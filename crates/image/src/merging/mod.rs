@@ -1,0 +1,81 @@
+//! A dream's journal becomes part of an image that went on meanwhile, in one commit.
+//!
+//! The kernel's ledger is not kept while dreams are open; it is made again for each merge, from the history: the objects of
+//! the journal are taken back to the fork point, and what was done to them since is told to the kernel. What was merged
+//! since is told as the journal that it came from, so that the result does not depend on the order of merges. So each merge
+//! commit carries its journal, in a *note*. The cost is that of the journal and of the commits since the fork.
+//!
+//! - `arrival`: what comes, and what is planned; `select`: what of a journal is admitted; `container`: what both sides made is one
+//! - `story`: what happened since the fork; `ledger`: that, told to the kernel, with `policies` as the fork point had them
+//!   and methods merged as trees (`sides` has what both are made of)
+//! - `outcome`: what the kernel said, in the image's own terms; `batch`: that as the changes of one commit; `note`: its last one
+//! - `book`, `record`: conflicts, violations, calls and the merge itself as objects; `resolve`: a conflict decided
+
+mod arrival;
+mod batch;
+mod book;
+mod container;
+mod ledger;
+mod note;
+mod outcome;
+mod policies;
+mod record;
+mod resolve;
+mod select;
+mod sides;
+mod story;
+
+pub use arrival::{Arrival, Left, MergePlan, Merged};
+pub(crate) use note::{Note, note_of};
+pub use policies::policy_name;
+pub(crate) use record::place_text;
+pub use resolve::Choice;
+
+use crate::error::ImageError;
+use crate::image::{Cause, Image};
+use object::change::{Change, ObjectId};
+use store::Commit;
+
+impl Image {
+    /// What merging a dream would do now. Reads only; the machine's interrupt stops it.
+    pub fn plan_merge(&self, arrival: &Arrival) -> Result<MergePlan, ImageError> {
+        outcome::plan(&self.store, arrival, &self.vm().interrupt())
+    }
+
+    /// Does what was planned, in one commit. Nothing, if the dream was merged before.
+    pub fn merge(&mut self, cause: &Cause, plan: &MergePlan) -> Result<Merged, ImageError> {
+        if plan.is_empty() {
+            return Ok(Merged { ticket: None, commit: plan.merged_before, ..Merged::default() });
+        }
+        let batch = self.batch(plan)?;
+        let Some(time) = batch.first().map(|change| change.time) else { return Ok(Merged::default()) };
+        let ticket = self.take_in(cause, time, batch)?;
+        Ok(Merged { ticket: Some(ticket), commit: Some(ticket.number), open: plan.open_conflicts() })
+    }
+
+    /// The same in a copy of the process that is to be judged: what is done there stays there, and is not told as its own.
+    /// Returns the objects that are others than before.
+    pub fn try_merge(&mut self, plan: &MergePlan) -> Result<Vec<ObjectId>, ImageError> {
+        if plan.is_empty() {
+            return Ok(Vec::new());
+        }
+        let changes = self.batch(plan)?;
+        let mut touched: Vec<ObjectId> = changes.iter().map(|change| change.object).collect();
+        touched.sort_unstable();
+        touched.dedup();
+        let time = changes.first().map_or_else(|| self.store.time(), |change| change.time);
+        let (author, cause) = (String::new(), format!("merge {}", plan.arrival.name));
+        let commit = Commit { number: 0, time, author, cause, changes, inverse: Vec::new() };
+        self.become_earlier(self.store.last_commit(), vec![commit])?;
+        Ok(touched)
+    }
+
+    fn batch(&mut self, plan: &MergePlan) -> Result<Vec<Change>, ImageError> {
+        let now = self.store.last_commit();
+        if now != plan.at {
+            return Err(ImageError::MovedOn { planned: plan.at, now });
+        }
+        let time = self.tick();
+        batch::batch(&self.store, plan, time)
+    }
+}

@@ -1,0 +1,157 @@
+//! What holds for all merges: the order of dreams does not count, an uncontended one can be taken back exactly, and a crash
+//! leaves the image as it was before or after.
+
+mod lab;
+
+use image::{Arrival, Options};
+use lab::bench::{Bench, at};
+use lab::edits::{THINGS, edits, look};
+use lab::{answer, cases, seed, try_open};
+use merge::Policy;
+use object::change::Time;
+use std::path::Path;
+use store::{Checkpoints, IMAGE, LOG};
+use tempfile::TempDir;
+use testkit::Random;
+
+/// A dream whose changes are of some time between its fork and now.
+fn dream(bench: &mut Bench, random: &mut Random, source: &str) -> Arrival {
+    let policy = Policy::ALL[random.below(4)];
+    bench.dreams(source, policy)
+}
+
+fn some_time(bench: &mut Bench, random: &mut Random, mut dream: Arrival) -> Arrival {
+    let now = bench.image().store().time();
+    dream.receipt = Time(now.0 + 1 + random.below(3) as u64);
+    let time = if random.below(2) == 0 { dream.forked } else { dream.receipt };
+    at(dream, time)
+}
+
+fn copy(from: &Path, to: &Path) {
+    for entry in std::fs::read_dir(from).expect("a directory") {
+        let path = entry.expect("an entry").path();
+        if path.is_file() {
+            std::fs::copy(&path, to.join(path.file_name().expect("a name"))).expect("a copy");
+        }
+    }
+}
+
+/// Two dreams and what live did meanwhile; the image shows the same whichever is merged first, and the same again after a
+/// restart in between.
+#[test]
+fn the_order_of_merges_does_not_count() {
+    let seed = seed("merging_order");
+    for number in 0..cases(25, 2000) as u64 {
+        let mut random = Random::new(seed.wrapping_mul(1_000_003).wrapping_add(number));
+        let mut bench = Bench::new(THINGS);
+        let mut sources = Vec::new();
+        let mut draw = |random: &mut Random| {
+            let mut source = edits(random, 0);
+            if random.below(4) == 0 {
+                source = format!("o0 setProto(o1); {source}");
+            } else if random.below(4) == 0 {
+                source = format!("o1 setProto(o0); {source}");
+            }
+            sources.push(source.clone());
+            source
+        };
+        let source = draw(&mut random);
+        let one = dream(&mut bench, &mut random, &source);
+        if random.below(2) == 0 {
+            bench.does(&draw(&mut random));
+        }
+        let source = draw(&mut random);
+        let other = dream(&mut bench, &mut random, &source);
+        if random.below(3) > 0 {
+            bench.does(&draw(&mut random));
+        }
+        let (one, other) = (some_time(&mut bench, &mut random, one), some_time(&mut bench, &mut random, other));
+        bench.reopens();
+        let second = TempDir::new().expect("a directory");
+        bench.image().store().checkpoint().expect("it can be applied");
+        bench.closes();
+        copy(bench.directory.path(), second.path());
+        let mut second = Bench::of(second);
+        bench.opens();
+        let when = format!("TELOS_SEED={seed}, case {number}: {:?} {:?} {sources:#?}", one.policy, other.policy);
+        for (bench, dreams) in [(&mut bench, [&one, &other]), (&mut second, [&other, &one])] {
+            for dream in dreams {
+                bench.tries(dream).unwrap_or_else(|error| panic!("{when}: {error}"));
+                if random.below(3) == 0 {
+                    bench.reopens();
+                }
+            }
+        }
+        assert_eq!(bench.shows(&look(0)), second.shows(&look(0)), "{when}");
+        assert_eq!(bench.shows(&look(1)), second.shows(&look(1)), "{when}");
+    }
+}
+
+#[test]
+fn an_uncontended_merge_taken_back_leaves_what_was() {
+    let seed = seed("merging_undo");
+    let mut bench = Bench::new(THINGS);
+    for number in 0..cases(40, 3000) as u64 {
+        let mut random = Random::new(seed.wrapping_mul(1_000_003).wrapping_add(number));
+        let which = random.below(2);
+        let before = bench.shows(&look(which));
+        let source = edits(&mut random, which);
+        let dream = dream(&mut bench, &mut random, &source);
+        bench.does(&edits(&mut random, 1 - which));
+        let merged = bench.merges(&dream);
+        let Some(commit) = merged.commit else { continue };
+        let when = format!("TELOS_SEED={seed}, case {number}: {source}");
+        bench.does(&edits(&mut random, 1 - which));
+        let theirs = bench.shows(&look(1 - which));
+        if random.below(3) == 0 {
+            bench.reopens();
+        }
+        assert_eq!(bench.shows("Telos merges last status"), "merged", "{when}");
+        assert_eq!(bench.reverts(commit), [""; 0], "{when}");
+        assert_eq!(bench.shows(&look(which)), before, "{when}");
+        assert_eq!(bench.shows(&look(1 - which)), theirs, "{when}");
+        assert_eq!(bench.shows("Telos merges last status"), "undone", "{when}");
+    }
+}
+
+/// The log as it is when the power fails after so many bytes of the merge's frame.
+#[test]
+fn a_crash_at_any_byte_of_the_commit_leaves_the_old_image_or_the_new_one() {
+    let mut bench = Bench::new("A := Object clone do(x := 1); items := list(1); 1");
+    let dream = bench.dreams("A x = 3; items append(2); made := Object clone do(y := 4); 1", Policy::KeepBoth);
+    bench.does("A x = 2");
+    bench.image().store().checkpoint().expect("it can be applied");
+    bench.closes();
+    let options = Options {
+        store: store::Options { checkpoints: Checkpoints::OnRequest, ..store::Options::default() },
+        ..Options::default()
+    };
+    bench.opens_with(&options);
+    let look = "list(A x, items size, Lobby hasLocalSlot(\"made\"), Lobby hasLocalSlot(\"Telos\")) join(\" \")";
+    bench.does("Lobby last := 1");
+    let path = bench.directory.path().join(LOG);
+    let before = std::fs::read(&path).expect("the log");
+    let image = std::fs::read(bench.directory.path().join(IMAGE)).expect("the image");
+    bench.merges(&dream);
+    let after = std::fs::read(&path).expect("the log");
+    assert_eq!(std::fs::read(bench.directory.path().join(IMAGE)).expect("the image"), image);
+    bench.closes();
+    let differs: Vec<usize> = (0..after.len()).filter(|at| before.get(*at) != after.get(*at)).collect();
+    let (first, last) = (differs[0], differs[differs.len() - 1]);
+    let step = (last - first).div_ceil(cases(60, 100_000)).max(1);
+    let (mut old, mut new) = (0, 0);
+    for cut in (first..=last).step_by(step).chain([last + 1]) {
+        let directory = TempDir::new().expect("a directory");
+        copy(bench.directory.path(), directory.path());
+        let log = [&after[..cut], &before[cut..]].concat();
+        std::fs::write(directory.path().join(LOG), log).expect("the log is written");
+        std::fs::write(directory.path().join(IMAGE), &image).expect("the image is written");
+        let mut image = try_open(directory.path(), &options).unwrap_or_else(|error| panic!("cut at {cut}: {error}"));
+        match &*answer(&mut image, look) {
+            "2 1 false false" => old += 1,
+            "2 2 true true" => new += 1,
+            other => panic!("cut at {cut}: {other}"),
+        }
+    }
+    assert!(old > 0 && new > 0, "{old} old, {new} new");
+}
