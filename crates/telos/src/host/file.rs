@@ -130,7 +130,12 @@ pub fn name_of(vm: &mut Vm, path: &Path) -> Value {
 /// An exception that names the file.
 pub fn fail(vm: &mut Vm, args: &Args, what: &str, error: &io::Error) -> Signal {
     match path_of(vm, args) {
-        Ok(path) => vm.raise(format!("cannot {what} \"{}\": {}", path.display(), reason(error))),
+        Ok(path) => {
+            if let Some(line) = vm.extra::<Shared>().and_then(|shared| shared.outside.as_ref()) {
+                line.note_refused(what, &path, error);
+            }
+            vm.raise(format!("cannot {what} \"{}\": {}", path.display(), reason(error)))
+        }
         Err(signal) => signal,
     }
 }

@@ -23,6 +23,9 @@ use std::rc::Rc;
 /// An answer that is longer is told in the journal by its length.
 const ANSWER_BYTES_MAX: usize = 1 << 20;
 
+/// So many refused files are noted of one request.
+const REFUSALS_MAX: usize = 1_000;
+
 /// The way out of a machine. Shared by all machines of a process, and whoever owns them.
 #[derive(Clone)]
 pub struct Line(Rc<RefCell<Inside>>);
@@ -32,6 +35,8 @@ struct Inside {
     policies: Policies,
     /// Calls are noted.
     is_dream: bool,
+    /// Where a dream may look for files: there nothing is refused, and what is missing is only missing.
+    places: Vec<PathBuf>,
     noted: Vec<Operation>,
 }
 
@@ -47,15 +52,16 @@ impl Line {
         }
         policies.http.policy = Policy::Redirected;
         policies.commands.policy = Policy::Redirected;
-        Line(Rc::new(RefCell::new(Inside { outside: Some(outside), policies, is_dream: false, noted: Vec::new() })))
+        let (places, noted) = (Vec::new(), Vec::new());
+        Line(Rc::new(RefCell::new(Inside { outside: Some(outside), policies, is_dream: false, places, noted })))
     }
 
     /// In a copy of this process: others are at the other end now, and other policies hold. The old end belongs to threads that
     /// are not here.
-    pub fn become_dream(&self, policies: Policies) {
+    pub fn become_dream(&self, policies: Policies, places: Vec<PathBuf>) {
         let mut inside = self.0.borrow_mut();
         std::mem::forget(inside.outside.take());
-        *inside = Inside { outside: None, policies, is_dream: true, noted: Vec::new() };
+        *inside = Inside { outside: None, policies, is_dream: true, places, noted: Vec::new() };
     }
 
     pub fn lead_to(&self, outside: Outside) {
@@ -104,6 +110,20 @@ impl Line {
     pub fn differs_from(&self, policies: &Policies) -> bool {
         let own = |policies: &Policies, capability| policies.policy(capability) == Policy::Own;
         Capability::ALL.into_iter().any(|each| own(&self.0.borrow().policies, each) != own(policies, each))
+    }
+
+    /// A dream asked for a file that it was not given. Its walls refused that without anybody to tell of it.
+    pub fn note_refused(&self, what: &str, path: &Path, error: &std::io::Error) {
+        use std::io::ErrorKind::{NotFound, PermissionDenied, ReadOnlyFilesystem};
+        let mut inside = self.0.borrow_mut();
+        let is_refusal = matches!(error.kind(), NotFound | PermissionDenied | ReadOnlyFilesystem);
+        let path = Path::new("/").join(path);
+        let is_elsewhere = !inside.places.iter().any(|place| path.starts_with(place));
+        if inside.is_dream && is_refusal && is_elsewhere && inside.noted.len() < REFUSALS_MAX {
+            let path = Datum::text(&path.to_string_lossy());
+            let why = Datum::text(&super::file::reason(error));
+            inside.noted.push(dream::Call::operation(&format!("File.{what}"), &[path], Answered::Blocked, why));
+        }
     }
 
     fn note(&self, call: &Call, answer: &Answer) {

@@ -6,7 +6,6 @@ use super::judgement::Judgement;
 use super::judging::Case;
 use super::names::LiveNames;
 use super::protection::Protected;
-use dream::show::Names;
 use dream::{Alone, Answered, DreamId, KeptDream, Status};
 use image::MergePlan;
 use object::change::{Creation, Datum, ObjectId, Operation};
@@ -19,6 +18,10 @@ use store::Store;
 const TOUCHED_MAX: usize = 5_000;
 /// So many changes are told one by one; a larger journal breaks the rule about sizes.
 const CHANGES_MAX: usize = 20_000;
+
+/// Slots of Telos that say how dreams are judged, and what came of it.
+const OF_TELOS: &[&str] =
+    &["verification", "merges", "conflicts", "violations", "outbox", "rejections", "locks", "noteRejection"];
 
 /// A candidate that is to be made.
 pub struct Candidate {
@@ -77,11 +80,13 @@ fn told_changes(kept: &KeptDream, names: &LiveNames<'_>, protected: &Protected) 
         .filter(|change| protected.holds(change.object) && !matches!(change.operation, Operation::Call { .. }))
         .map(|change| change.object.to_string())
         .collect();
-    let mut told = Vec::new();
+    let (telos, mut told) = (protected.telos().map(|telos| telos.to_string()), Vec::new());
     dream::show::to_json(&kept.journal, names, &mut |mut change| {
         let object = change["object_id"].as_str().unwrap_or_default().to_string();
         if !of_machine.contains(&object) && change["operation"] != "FFI_CALL" {
-            change["isProtected"] = json!(is_protected.contains(&object));
+            let is_of_telos = telos.as_ref() == Some(&object)
+                && change["slot_name"].as_str().is_some_and(|slot| OF_TELOS.contains(&slot));
+            change["isProtected"] = json!(is_of_telos || is_protected.contains(&object));
             told.push(change);
         }
         if told.len() < CHANGES_MAX { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
@@ -147,12 +152,5 @@ fn facts_of(kept: &KeptDream, told: Vec<Value>) -> Map<String, Value> {
     match facts {
         Value::Object(facts) => facts,
         _ => Map::new(),
-    }
-}
-
-impl LiveNames<'_> {
-    /// What an object is called, or its number.
-    pub fn called(&self, object: ObjectId) -> String {
-        self.name(object).unwrap_or_else(|| format!("object {object}"))
     }
 }

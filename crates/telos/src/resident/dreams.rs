@@ -309,7 +309,8 @@ impl Resident {
             let policies = order.policies.clone().and_then(|policies| serde_json::from_value(policies).ok());
             let policies = policies.unwrap_or_default();
             let is_bound = !line.differs_from(&policies);
-            line.become_dream(policies);
+            let given = order.grants.iter().map(|grant| PathBuf::from(&grant.inside));
+            line.become_dream(policies, given.chain([std::env::temp_dir()]).collect());
             if !is_bound {
                 self.session.capabilities().install(self.image.vm_mut());
             }

@@ -28,6 +28,8 @@ use std::time::{Duration, Instant};
 const UNIT_FUEL: u64 = 50_000_000;
 const UNIT_TIME: Duration = Duration::from_secs(5);
 const UNIT_MEMORY_BYTES: u64 = 256 << 20;
+/// The check that looks at the journal alone.
+const SAFETY: &str = "safety";
 /// So many tests are run.
 const TESTS_MAX: usize = 10_000;
 
@@ -111,11 +113,19 @@ impl Dreaming<'_> {
 
 impl Judge<'_, '_> {
     fn judgement(&mut self, plan: MergePlan, facts: Map<String, Value>, held: Judgement) -> Result<Judgement, String> {
+        let mut done = 0;
+        let safety = held.checks.get(SAFETY).cloned().unwrap_or_else(|| {
+            done += 1;
+            self.safety(&facts)
+        });
+        if safety.outcome != CheckOutcome::Passed {
+            return Ok(Judgement { checks: [(SAFETY.to_string(), safety)].into(), done, ..Judgement::default() });
+        }
         let before = self.moment(&held, 1)?;
         let image = &mut self.dreaming.resident.image;
         image.try_merge(&plan).map_err(|error| error.to_string())?;
         let after = self.moment(&held, 2)?;
-        let mut judgement = Judgement { done: 0, case_reads: before.reads.clone().with(&after.reads), ..held };
+        let mut judgement = Judgement { done, case_reads: before.reads.clone().with(&after.reads), ..held };
         let names: BTreeSet<&String> = before.tests.keys().chain(after.tests.keys()).collect();
         judgement.done += names.len() as u64;
         for name in names {
@@ -132,6 +142,7 @@ impl Judge<'_, '_> {
             judgement.checks.clear();
         }
         judgement.case = checksum;
+        judgement.checks.insert(SAFETY.into(), safety);
         for name in self.names("checkNames")? {
             if !judgement.checks.contains_key(&name) {
                 let checked = self.checked(&name, &case);
@@ -140,6 +151,11 @@ impl Judge<'_, '_> {
             }
         }
         Ok(judgement)
+    }
+
+    /// Whether the journal breaks a rule: found out before anything of it is laid on, so that no code of it has run.
+    fn safety(&mut self, facts: &Map<String, Value>) -> Checked {
+        self.checked(SAFETY, &Value::Object(facts.clone()).to_string())
     }
 
     /// The image as it is now; of its tests those whose results do not hold any more, each run so many times.

@@ -19,6 +19,7 @@ pub struct Protected {
     /// The number of the last change of the first commit.
     last_of_genesis: u64,
     but: BTreeSet<ObjectId>,
+    telos: Option<ObjectId>,
     /// Why, in words.
     others: BTreeMap<ObjectId, &'static str>,
 }
@@ -30,14 +31,15 @@ impl Protected {
         let last_of_genesis = first.and_then(|first| Some(first.changes.last()?.id.seq)).unwrap_or(0);
         let record = |id: ObjectId| store.read(id).ok().flatten();
         let mut but: BTreeSet<ObjectId> = roots.lobby.into_iter().collect();
-        but.extend(roots.lobby.and_then(record).and_then(|lobby| slot(&lobby, "Telos")));
+        let telos = roots.lobby.and_then(record).and_then(|lobby| slot(&lobby, "Telos"));
+        but.extend(telos);
         if let Some(core) = roots.core.and_then(record) {
             for object in OF_MACHINE.iter().filter_map(|name| slot(&core, name)) {
                 but.insert(object);
                 but.extend(record(object).iter().flat_map(references));
             }
         }
-        let mut protected = Protected { live, last_of_genesis, but, others: BTreeMap::new() };
+        let mut protected = Protected { live, last_of_genesis, but, telos, others: BTreeMap::new() };
         protected.others.extend(locked.iter().map(|object| (*object, "it is locked")));
         protected.add_belonging(verification, record);
         protected
@@ -45,6 +47,11 @@ impl Protected {
 
     pub fn holds(&self, object: ObjectId) -> bool {
         self.others.contains_key(&object) || (self.is_of_genesis(object) && !self.but.contains(&object))
+    }
+
+    /// The root object, of which some slots are protected.
+    pub fn telos(&self) -> Option<ObjectId> {
+        self.telos
     }
 
     /// Why it is protected, for people.
