@@ -12,6 +12,7 @@ mod merging;
 mod names;
 mod nested;
 mod protection;
+mod settling;
 mod telling;
 
 pub use names::Roots;
@@ -213,7 +214,7 @@ impl Resident {
         let reverted = self.image.revert(number, &cause).map_err(|error| self.fail(error))?;
         let place = |(object, place): &(object::change::ObjectId, String)| format!("{place} of object {object}");
         let left: Vec<String> = reverted.contended.iter().map(place).collect();
-        let text = json!({ "commit": reverted.ticket.map(|ticket| ticket.number), "left_alone": left }).to_string();
+        let text = json!({ "commit": reverted.ticket.map(|ticket| ticket.number), "reverted": number, "left_alone": left }).to_string();
         Ok((Shown { text, kind: "Map".into() }, reverted.ticket))
     }
 
@@ -388,6 +389,10 @@ impl Living for Resident {
             Command::Info => told(Ok(chronicle::info(&store))),
             Command::Dream(order) => return self.dream(order, request),
             Command::Merge(order) => return self.merge(order, request),
+            Command::Conflicts => self.conflicts(),
+            Command::Resolve { conflict, choice } => self.resolve(*conflict, choice, request),
+            Command::History { path, count } => self.history_of(path, *count),
+            Command::Undo(merge) => self.undo(merge, request),
             Command::Dreams => told(self.list_dreams()),
             Command::ShowDream(name) => return self.show_dream(name),
             Command::DreamChanges { dream, from } => return self.show_changes(dream, *from),

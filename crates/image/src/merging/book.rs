@@ -14,7 +14,7 @@ pub struct Book<'b> {
     pub store: &'b Store,
     pub plan: &'b MergePlan,
     pub landmarks: Landmarks,
-    core: Creation,
+    dream: Option<Creation>,
     next: u64,
     operations: Vec<(ObjectId, Operation)>,
 }
@@ -23,7 +23,8 @@ impl<'b> Book<'b> {
     /// The first thing that it writes has the number `next`.
     pub fn new(store: &'b Store, landmarks: Landmarks, plan: &'b MergePlan, next: u64) -> Result<Book<'b>, ImageError> {
         let core = store.read(landmarks.core)?.ok_or(ImageError::Unborn)?;
-        Ok(Book { store, plan, landmarks, core, next, operations: Vec::new() })
+        let dream = slot_object(&core, "Dream").map(|dream| store.read(dream)).transpose()?.flatten();
+        Ok(Book { store, plan, landmarks, dream, next, operations: Vec::new() })
     }
 
     pub fn into_operations(self) -> Vec<(ObjectId, Operation)> {
@@ -41,9 +42,9 @@ impl<'b> Book<'b> {
         Ok((entries.merge, [entries.conflicts, entries.violations].concat()))
     }
 
-    /// A prototype of this name, if the image has one in Core.
+    /// A prototype of this name, if the image has one in `Dream`.
     pub fn proto(&self, name: &str) -> ObjectId {
-        slot_object(&self.core, name).unwrap_or(self.landmarks.object)
+        self.dream.as_ref().and_then(|dream| slot_object(dream, name)).unwrap_or(self.landmarks.object)
     }
 
     pub fn make<'n>(&mut self, proto: ObjectId, slots: impl IntoIterator<Item = (&'n str, Datum)>) -> ObjectId {

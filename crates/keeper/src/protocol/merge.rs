@@ -16,6 +16,16 @@ pub struct MergeOrder {
     pub is_trial: bool,
 }
 
+/// How a conflict is decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ConflictChoice {
+    /// What one of the sides wrote, counted from 0.
+    Side(u64),
+    /// What is there now.
+    Keep,
+}
+
 /// What came of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

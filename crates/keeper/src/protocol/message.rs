@@ -2,7 +2,7 @@
 //! the name of a limit does not pass for no limit.
 
 use super::dream::{DreamOrder, Nest};
-use super::merge::MergeOrder;
+use super::merge::{ConflictChoice, MergeOrder};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -68,6 +68,14 @@ pub enum Command {
     DiscardDream(String),
     /// Judges a dream on a candidate and merges it; the answer is a `MergeReport`.
     Merge(Box<MergeOrder>),
+    /// Conflicts that merges left, as a list.
+    Conflicts,
+    /// Decides the conflict of this number in that list.
+    Resolve { conflict: u64, choice: ConflictChoice },
+    /// Which commits wrote an object or a slot, such as `Garden.trees`, the newest first.
+    History { path: String, count: u64 },
+    /// Takes back a merge, of a dream or of a commit; the answer is that of `Revert`.
+    Undo(String),
     /// A dream asks this; the keeper, who knows which it is, asks for it.
     Nested { within: String, nest: Nest },
 }

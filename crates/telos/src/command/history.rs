@@ -128,24 +128,34 @@ impl Revert {
     pub fn run(self, color: Color) -> anyhow::Result<ExitCode> {
         let request =
             Request { command: Command::Revert(self.commit), ..self.options.request("", "revert", Form::Text) };
-        let answer = Client::connect(&self.directory.to_find()?, "telos revert")?.send(&request)?;
-        match &answer.outcome {
-            Outcome::Failure(failure) => {
-                report::say(&render(failure, ("revert", ""), color.on_stderr()));
-                Ok(ExitCode::from(exit_code_of(&answer.outcome)))
-            }
-            Outcome::Value(shown) => {
-                let told: serde_json::Value = serde_json::from_str(&shown.text)?;
-                let left_alone: Vec<String> = serde_json::from_value(told["left_alone"].clone())?;
-                let text = match self.json {
-                    true => format!("{}\n", shown.text),
-                    false => reverted_text(self.commit, answer.commit, &left_alone),
-                };
-                let printed = print(&text)?;
-                // Whoever counts on it must notice.
-                let is_nothing = answer.commit.is_none() && printed == ExitCode::SUCCESS;
-                Ok(if is_nothing { ExitCode::from(exit_code::EXCEPTION) } else { printed })
-            }
+        taken_back(&self.directory, &request, self.json, color)
+    }
+}
+
+/// Asks for something to be taken back, and says what came of it.
+pub fn taken_back(
+    directory: &ImageDirectory,
+    request: &Request,
+    is_json: bool,
+    color: Color,
+) -> anyhow::Result<ExitCode> {
+    let answer = Client::connect(&directory.to_find()?, "telos revert")?.send(request)?;
+    match &answer.outcome {
+        Outcome::Failure(failure) => {
+            report::say(&render(failure, ("revert", ""), color.on_stderr()));
+            Ok(ExitCode::from(exit_code_of(&answer.outcome)))
+        }
+        Outcome::Value(shown) => {
+            let told: serde_json::Value = serde_json::from_str(&shown.text)?;
+            let left_alone: Vec<String> = serde_json::from_value(told["left_alone"].clone())?;
+            let text = match is_json {
+                true => format!("{}\n", shown.text),
+                false => reverted_text(told["reverted"].as_u64().unwrap_or(0), answer.commit, &left_alone),
+            };
+            let printed = print(&text)?;
+            // Whoever counts on it must notice.
+            let is_nothing = answer.commit.is_none() && printed == ExitCode::SUCCESS;
+            Ok(if is_nothing { ExitCode::from(exit_code::EXCEPTION) } else { printed })
         }
     }
 }

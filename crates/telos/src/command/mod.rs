@@ -3,6 +3,7 @@
 mod alone;
 mod check;
 mod completions;
+mod conflicts;
 mod demo;
 pub mod doctor;
 mod dream;
@@ -12,6 +13,7 @@ mod fmt;
 mod history;
 mod image;
 mod json;
+mod origin;
 mod repl;
 mod run;
 mod runs;
@@ -87,6 +89,11 @@ enum Command {
     Log(history::Log),
     Show(history::Show),
     Revert(history::Revert),
+    Conflicts(conflicts::Conflicts),
+    History(origin::History),
+    Why(origin::Why),
+    Undo(origin::Undo),
+    Rejections(origin::Rejections),
     Image(image::Image),
     Fmt(fmt::Fmt),
     Completions(completions::Completions),
@@ -118,6 +125,11 @@ impl Cli {
             Command::Log(command) => command.run(),
             Command::Show(command) => command.run(),
             Command::Revert(command) => command.run(self.color),
+            Command::Conflicts(command) => command.run(),
+            Command::History(command) => command.run(),
+            Command::Why(command) => command.run(),
+            Command::Undo(command) => command.run(self.color),
+            Command::Rejections(command) => command.run(),
             Command::Image(command) => command.run(),
             Command::Fmt(command) => command.run(self.color),
             Command::Completions(command) => command.run(),

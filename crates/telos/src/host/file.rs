@@ -4,7 +4,7 @@
 use super::open::{close, descriptor, open, open_for, popen, reopen, standard, stream_of, temporary_file, with_stream};
 use super::read::{Until, read, read_line, read_lines, read_path, wait};
 use super::stream::Stream;
-use super::{Row, os_string};
+use super::{Row, Shared, os_string};
 use language::{ALL, Args, NONE, ONE, Outcome, Signal, TWO, Value, Vm};
 use object::Kind;
 use object::sequence::{SIZE_LIMIT_BYTES, Sequence};

@@ -4,11 +4,12 @@
 use super::Resident;
 use super::judgement::Judgement;
 use super::judging::Case;
+use super::names::slot_of;
 use super::names::LiveNames;
 use super::protection::Protected;
 use dream::{Alone, Answered, DreamId, KeptDream, Status};
 use image::MergePlan;
-use object::change::{Creation, Datum, ObjectId, Operation};
+use object::change::{ObjectId, Operation};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -49,21 +50,14 @@ impl Resident {
 /// Live's own: that of Telos, or the one that the image was born with.
 fn verification_of(store: &Store, lobby: Option<ObjectId>, core: Option<ObjectId>) -> Result<ObjectId, String> {
     let record = |id: Option<ObjectId>| store.read(id?).ok().flatten();
-    let telos = record(lobby).and_then(|lobby| slot(&lobby, "Telos"));
-    let own = record(telos).and_then(|telos| slot(&telos, "verification"));
-    let of_core = || record(core).and_then(|core| slot(&core, "Verification"));
+    let telos = record(lobby).and_then(|lobby| slot_of(&lobby, "Telos"));
+    let own = record(telos).and_then(|telos| slot_of(&telos, "verification"));
+    let of_core = || record(core).and_then(|core| slot_of(&core, "Verification"));
     own.or_else(of_core).ok_or_else(|| {
         "the image has no Verification, so nothing can be judged: it was born before there was one; \
          put one into Telos verification"
             .to_string()
     })
-}
-
-fn slot(record: &Creation, name: &str) -> Option<ObjectId> {
-    match record.slots.iter().find(|(slot, _)| slot.as_bytes() == name.as_bytes())? {
-        (_, Datum::Object(id)) => Some(*id),
-        _ => None,
-    }
 }
 
 /// The changes as `Dream journal` has them, each with whether it is to something protected; without those to what the machine

@@ -1,7 +1,7 @@
 //! What objects of an image are called, and what they hold, for whoever shows what a dream did to them.
 
 use dream::show::Names;
-use object::change::{Datum, Field, Line, ObjectId, Run};
+use object::change::{Creation, Datum, Field, Line, ObjectId, Run};
 use std::collections::{BTreeMap, VecDeque};
 use store::Store;
 
@@ -48,6 +48,14 @@ impl<'s> LiveNames<'s> {
             }));
         }
         LiveNames { store, names }
+    }
+}
+
+/// The object in a slot of a record.
+pub fn slot_of(record: &Creation, name: &str) -> Option<ObjectId> {
+    match record.slots.iter().find(|(slot, _)| slot.as_bytes() == name.as_bytes())? {
+        (_, Datum::Object(id)) => Some(*id),
+        _ => None,
     }
 }
 

@@ -2,8 +2,8 @@
 //! own things in, live's `Verification` with all that belongs to it, and what somebody locked. A person's token lifts it.
 
 use super::Roots;
-use object::change::{ActorId, Creation, Datum, ObjectId, Run};
-use object::change::Body;
+use super::names::slot_of;
+use object::change::{ActorId, Body, Creation, Datum, ObjectId, Run};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use store::Store;
 
@@ -31,10 +31,10 @@ impl Protected {
         let last_of_genesis = first.and_then(|first| Some(first.changes.last()?.id.seq)).unwrap_or(0);
         let record = |id: ObjectId| store.read(id).ok().flatten();
         let mut but: BTreeSet<ObjectId> = roots.lobby.into_iter().collect();
-        let telos = roots.lobby.and_then(record).and_then(|lobby| slot(&lobby, "Telos"));
+        let telos = roots.lobby.and_then(record).and_then(|lobby| slot_of(&lobby, "Telos"));
         but.extend(telos);
         if let Some(core) = roots.core.and_then(record) {
-            for object in OF_MACHINE.iter().filter_map(|name| slot(&core, name)) {
+            for object in OF_MACHINE.iter().filter_map(|name| slot_of(&core, name)) {
                 but.insert(object);
                 but.extend(record(object).iter().flat_map(references));
             }
@@ -74,13 +74,6 @@ impl Protected {
             looked_at += 1;
             queue.extend(record(object).iter().flat_map(references));
         }
-    }
-}
-
-fn slot(record: &Creation, name: &str) -> Option<ObjectId> {
-    match record.slots.iter().find(|(slot, _)| slot.as_bytes() == name.as_bytes())? {
-        (_, Datum::Object(id)) => Some(*id),
-        _ => None,
     }
 }
 

@@ -189,7 +189,8 @@ pub fn text_of(report: &MergeReport) -> String {
     text
 }
 
-fn verdict_text(verdict: &Verdict) -> String {
+/// Check by check, with what speaks against it.
+pub fn verdict_text(verdict: &Verdict) -> String {
     let mut text = String::new();
     for check in &verdict.checks {
         let word = match check.outcome {

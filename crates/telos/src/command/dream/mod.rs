@@ -13,6 +13,8 @@ mod run;
 mod talk;
 mod tell;
 
+pub use merge::verdict_text;
+
 use crate::options::{Color, ImageDirectory};
 use clap::{Args, Subcommand};
 use keeper::Client;
@@ -46,6 +48,7 @@ enum Command {
     Eval(talk::Eval),
     List(tell::List),
     Show(tell::Show),
+    Diff(tell::Diff),
     Verify(merge::Verify),
     Merge(merge::Merge),
     Discard(talk::Discard),
@@ -60,6 +63,7 @@ impl Dream {
             Command::Eval(command) => command.run(color),
             Command::List(command) => command.run(),
             Command::Show(command) => command.run(color),
+            Command::Diff(command) => command.run(color),
             Command::Verify(command) => command.run(),
             Command::Merge(command) => command.run(),
             Command::Discard(command) => command.run(),

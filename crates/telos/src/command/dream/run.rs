@@ -3,7 +3,8 @@
 use super::agent::{Agent, AgentOptions};
 use super::begin::{FileOptions, OrderOptions};
 use super::interruption::Interruption;
-use super::{connect, tell};
+use super::merge::MergeTerms;
+use super::{connect, merge, tell};
 use crate::answer::exit_code_of;
 use crate::command::{RequestOptions, print, send};
 use crate::options::{Color, ImageDirectory};
@@ -12,7 +13,7 @@ use crate::{report, source};
 use anyhow::{Context, bail};
 use clap::Args;
 use keeper::Client;
-use keeper::protocol::{Answer, Command, DreamBegun, DreamOrder, FailureKind, Form, Outcome, Request, Rung};
+use keeper::protocol::{Answer, Command, DreamBegun, DreamOrder, FailureKind, Form, MergeReport, Outcome, Request, Rung};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -39,6 +40,7 @@ Examples:
   telos dream run --image garden mend.io
   telos dream run --image garden -e 'Garden grow = method(size = size + 2)'
   telos dream run --image garden --keep --mandate 'mend the gate' mend.io
+  telos dream run --image garden --merge mend.io
   telos dream run --image garden --mandate 'mend the gate' \\
       --file mend.py --command python3 mend.py
 
@@ -83,6 +85,13 @@ pub struct Run {
     #[command(flatten)]
     agent: AgentOptions,
 
+    /// When it is over, judge it and merge it, as telos dream merge does
+    #[arg(long)]
+    merge: bool,
+
+    #[command(flatten)]
+    terms: MergeTerms,
+
     /// Print a JSON object with the dream's name, what the script or the agent came to, and its changes
     #[arg(long)]
     json: bool,
@@ -124,11 +133,11 @@ impl Run {
             }
         });
         let asking = Asking { client, interruption, label, text };
-        let ran = match self.rung_to_take() {
+        let mut ran = match self.rung_to_take() {
             RungName::World => self.run_in_world(asking)?,
             RungName::Process => self.run_in_process(asking)?,
         };
-        self.show(&ran, color)
+        self.show(&mut ran, color)
     }
 
     /// The lowest that is enough.
@@ -197,18 +206,39 @@ impl Run {
         Ok(Ran { asking, answer: Answer { output, ..Answer::new(outcome) }, page: Some(page) })
     }
 
-    fn show(&self, Ran { asking, answer, page }: &Ran, color: Color) -> anyhow::Result<ExitCode> {
-        let code = ExitCode::from(exit_code_of(&answer.outcome));
+    fn show(&self, ran: &mut Ran, color: Color) -> anyhow::Result<ExitCode> {
+        let report = self.merged(ran)?;
+        let Ran { asking, answer, page } = ran;
+        let code = report.as_ref().map_or_else(|| ExitCode::from(exit_code_of(&answer.outcome)), merge::exit_code_of);
         if self.json {
             let name = page.as_ref().map(|page| &page["dream"]);
-            print(&format!("{}\n", json!({ "dream": name, "answer": send::json_of(answer), "journal": page })))?;
+            let mut told = json!({ "dream": name, "answer": send::json_of(answer), "journal": page });
+            if let Some(report) = &report {
+                told["merge"] = serde_json::to_value(report)?;
+            }
+            print(&format!("{told}\n"))?;
             return Ok(code);
         }
         send::print(answer, (&asking.label, &asking.text), color)?;
         if let Some(page) = page {
             tell::print_changes(page, false, color)?;
         }
+        if let Some(report) = &report {
+            print(&merge::text_of(report))?;
+        }
         Ok(code)
+    }
+
+    /// What came of merging it; nothing if that is not wanted, or there is nothing to merge because the script failed.
+    fn merged(&self, Ran { asking, answer, page }: &mut Ran) -> anyhow::Result<Option<MergeReport>> {
+        let name = page.as_ref().and_then(|page| page["dream"].as_str());
+        match name {
+            Some(name) if self.merge && matches!(answer.outcome, Outcome::Value(_)) => {
+                let order = self.terms.order(name, false);
+                merge::merged(&mut asking.client, &self.limits, order).map(Some)
+            }
+            _ => Ok(None),
+        }
     }
 }
 

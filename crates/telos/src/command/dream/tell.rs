@@ -130,6 +130,32 @@ impl Show {
     }
 }
 
+/// Show what a dream changed, and nothing else
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  telos dream diff --image garden d65")]
+pub struct Diff {
+    #[command(flatten)]
+    directory: ImageDirectory,
+
+    /// Print a JSON array with one object for each change
+    #[arg(long)]
+    json: bool,
+
+    /// The dream's name
+    dream: String,
+}
+
+impl Diff {
+    pub fn run(self, color: Color) -> anyhow::Result<ExitCode> {
+        let mut client = connect(&self.directory)?;
+        if self.json {
+            let page = whole_page(&mut client, &self.dream)?;
+            return print(&format!("{}\n", page["changes"]));
+        }
+        print_changes(&page(&mut client, &self.dream)?, false, color)
+    }
+}
+
 pub fn page(client: &mut Client, dream: &str) -> anyhow::Result<Value> {
     match client.send(&Request::new(Command::ShowDream(dream.into())))?.outcome {
         Outcome::Value(shown) => Ok(serde_json::from_str(&shown.text)?),

@@ -1,0 +1,166 @@
+//! `telos history OBJECT[.SLOT]`, `why`, `undo` and `rejections`: where a value comes from, on what evidence, and taking it back.
+
+use super::dream::verdict_text;
+use super::history::{one_line, time_text};
+use super::{RequestOptions, ask, history, print};
+use crate::options::{Color, ImageDirectory};
+use clap::Args;
+use keeper::protocol::{Command, Form, Request, Verdict};
+use serde_json::Value;
+use std::fmt::Write;
+use std::process::ExitCode;
+
+/// Show which commits wrote an object or a slot, the newest first
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  telos history --image garden Garden\n  telos history --image garden Garden.trees")]
+pub struct History {
+    #[command(flatten)]
+    directory: ImageDirectory,
+
+    /// How many
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
+    count: u64,
+
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
+
+    /// Names from the Lobby, such as Garden or Garden.trees
+    #[arg(value_name = "OBJECT[.SLOT]")]
+    path: String,
+}
+
+impl History {
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        let told = asked(&self.directory, &self.path, self.count)?;
+        if self.json {
+            return print(&format!("{told}\n"));
+        }
+        let lines: String = writings(&told).iter().map(line).collect();
+        let more = if told["is_whole"] == true { "" } else { "…\n" };
+        print(&format!("{lines}{more}"))
+    }
+}
+
+/// Say who wrote what a slot holds, when, why, and on what evidence
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  telos why --image garden Garden.trees")]
+pub struct Why {
+    #[command(flatten)]
+    directory: ImageDirectory,
+
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
+
+    /// Names from the Lobby, such as Garden.trees
+    #[arg(value_name = "OBJECT.SLOT")]
+    path: String,
+}
+
+impl Why {
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        let told = asked(&self.directory, &self.path, 1)?;
+        let Some(writing) = writings(&told).into_iter().next() else {
+            anyhow::bail!("the history does not say who wrote {}", self.path)
+        };
+        if self.json {
+            return print(&format!("{writing}\n"));
+        }
+        let mut text = line(&writing);
+        if let Some(value) = writing["value"].as_str() {
+            text += &format!("  {}\n", value.replace('\n', "\n  "));
+        }
+        if writing["merge"].is_object() {
+            text += &evidence(&writing["merge"]);
+        }
+        print(&text)
+    }
+}
+
+fn asked(directory: &ImageDirectory, path: &str, count: u64) -> anyhow::Result<Value> {
+    ask(directory, &Request::new(Command::History { path: path.into(), count }))
+}
+
+fn writings(told: &Value) -> Vec<Value> {
+    told["writings"].as_array().cloned().unwrap_or_default()
+}
+
+fn line(writing: &Value) -> String {
+    let word = |name: &str| writing[name].as_str().unwrap_or_default();
+    let time = writing["time_ms"].as_i64().map(time_text).unwrap_or_default();
+    let dream = writing["merge"]["dream"].as_str().map(|dream| format!("  (dream {dream})")).unwrap_or_default();
+    let text = format!("{:>4}  {time}  {:<10}  {}{dream}", writing["commit"], word("author"), word("cause"));
+    format!("{}\n", one_line(&text))
+}
+
+fn evidence(merge: &Value) -> String {
+    let word = |name: &str| merge[name].as_str().unwrap_or_default();
+    let mut text = String::new();
+    for (name, what) in [("dream", "dream"), ("mandate", "mandate"), ("agent", "agent"), ("policy", "policy"), ("status", "status")] {
+        if !word(name).is_empty() {
+            // Writing to a String never fails.
+            let _ = writeln!(text, "  {what:<8} {}", one_line(word(name)));
+        }
+    }
+    let verdict: Option<Verdict> = serde_json::from_value(merge["verdict"].clone()).ok();
+    text + &verdict.as_ref().map(verdict_text).unwrap_or_default()
+}
+
+/// Take back one merge: that of a dream, or of a commit
+///
+/// A new commit that undoes it and leaves alone what was changed since. The exit code is 1 if nothing was taken back.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  telos undo --image garden d65\n  telos undo --image garden --cause 'it was a mistake' 42")]
+pub struct Undo {
+    #[command(flatten)]
+    directory: ImageDirectory,
+
+    #[command(flatten)]
+    options: RequestOptions,
+
+    /// Print a JSON object with the new commit and with what was left alone
+    #[arg(long)]
+    json: bool,
+
+    /// The dream's name, or the number of the commit
+    merge: String,
+}
+
+impl Undo {
+    pub fn run(self, color: Color) -> anyhow::Result<ExitCode> {
+        let request = Request { command: Command::Undo(self.merge), ..self.options.request("", "undo", Form::Text) };
+        history::taken_back(&self.directory, &request, self.json, color)
+    }
+}
+
+/// List the dreams that were judged and rejected, with the reasons
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  telos rejections --image garden\n  telos dream show --image garden d65   what it would have changed")]
+pub struct Rejections {
+    #[command(flatten)]
+    directory: ImageDirectory,
+
+    /// Print a JSON array
+    #[arg(long)]
+    json: bool,
+}
+
+impl Rejections {
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        let request = Request { form: Form::Json, ..Request::evaluate("Telos rejections") };
+        let rejections = ask(&self.directory, &request)?;
+        if self.json {
+            return print(&format!("{rejections}\n"));
+        }
+        let mut text = String::new();
+        for rejection in rejections.as_array().into_iter().flatten() {
+            let word = |name: &str| rejection[name].as_str().unwrap_or_default();
+            let _ = writeln!(text, "{}  {}", word("dream"), one_line(word("mandate")));
+            for reason in rejection["reasons"].as_array().into_iter().flatten() {
+                let _ = writeln!(text, "  {}", one_line(reason.as_str().unwrap_or_default()));
+            }
+        }
+        print(&text)
+    }
+}

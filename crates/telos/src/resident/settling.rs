@@ -1,0 +1,244 @@
+//! What is left to people after a merge: conflicts to decide on, where a value comes from, and taking a merge back.
+
+use super::names::{LiveNames, slot_of};
+use super::{Resident, cause_of};
+use dream::DreamId;
+use dream::show::Names;
+use image::{Choice, Dreamt, Search, Writing};
+use keeper::protocol::{ConflictChoice, Failure, FailureKind, Request, Shown};
+use language::Value as IoValue;
+use object::change::{Body, Creation, Datum, ObjectId, Run};
+use serde_json::{Value, json};
+use std::convert::Infallible;
+use store::Ticket;
+
+/// So many commits are looked at for where a value comes from.
+const COMMITS_MAX: u64 = 100_000;
+/// What is shown of a value.
+const TEXT_CHARS_MAX: usize = 2_000;
+
+type Settled = Result<(Shown, Option<Ticket>), Failure>;
+
+impl Resident {
+    /// All conflicts, the oldest first, as a list.
+    pub(super) fn conflicts(&mut self) -> Settled {
+        let records = self.records_of_telos("conflicts").map_err(refused)?;
+        let names = self.live_names(records.iter().filter_map(|(_, record)| slot_of(record, "object")).collect());
+        let mut told = Vec::new();
+        for (number, (id, record)) in records.into_iter().enumerate() {
+            told.push(self.conflict(number + 1, id, &record, &names));
+        }
+        Ok((listed(told), None))
+    }
+
+    fn conflict(&mut self, number: usize, id: ObjectId, record: &Creation, names: &[(ObjectId, String)]) -> Value {
+        let object = slot_of(record, "object");
+        let name = object.and_then(|object| names.iter().find(|(id, _)| *id == object)).map(|(_, name)| name.clone());
+        let siblings = slot_of(record, "siblings").map(|list| self.items_of(list)).unwrap_or_default();
+        let siblings: Vec<Value> = siblings
+            .into_iter()
+            .enumerate()
+            .map(|(side, (_, sibling))| {
+                json!({
+                    "side": side,
+                    "who": word(&sibling, "who"),
+                    "value": self.text_in(&sibling, "value", "isAbsent"),
+                    "time_ms": number_in(&sibling, "time"),
+                    "change": word(&sibling, "change"),
+                })
+            })
+            .collect();
+        json!({
+            "conflict": number,
+            "id": id.to_string(),
+            "object_id": object.map(|object| object.to_string()),
+            "object_name": name,
+            "part": word(record, "part"),
+            "key": self.text_in(record, "key", ""),
+            "base": self.text_in(record, "base", ""),
+            "shown": self.text_in(record, "shown", "isShownAbsent"),
+            "policy": word(record, "policy"),
+            "status": word(record, "status"),
+            "dream": word(record, "dream"),
+            "siblings": siblings,
+        })
+    }
+
+    pub(super) fn resolve(&mut self, number: u64, choice: &ConflictChoice, request: &Request) -> Settled {
+        let records = self.records_of_telos("conflicts").map_err(refused)?;
+        let at = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
+        let Some((id, _)) = at.and_then(|at| records.get(at)) else {
+            return Err(refused(format!("there is no conflict {number}; `telos conflicts` has them")));
+        };
+        let cause = cause_of(request, &format!("resolve conflict {number}"));
+        let choice = match choice {
+            ConflictChoice::Side(side) => Choice::Sibling(*side as usize),
+            ConflictChoice::Keep => Choice::Keep,
+        };
+        let ticket = self.image.resolve_conflict(*id, &choice, &cause).map_err(|error| self.fail(error))?;
+        Ok((Shown { text: json!({ "conflict": number, "commit": ticket.map(|ticket| ticket.number) }).to_string(), kind: "Map".into() }, ticket))
+    }
+
+    /// Which commits wrote a place, the newest first.
+    pub(super) fn history_of(&mut self, path: &str, count: u64) -> Settled {
+        let (object, slot) = self.object_or_slot(path).map_err(refused)?;
+        let search = Search { commits: COMMITS_MAX, writings: count as usize };
+        let found = self.image.provenance(object, slot.as_deref(), search).map_err(|error| self.fail(error))?;
+        let writings: Vec<Value> = found.writings.into_iter().map(|writing| self.writing(&writing)).collect();
+        let told = json!({
+            "object_id": object.to_string(),
+            "slot": slot,
+            "writings": writings,
+            "is_whole": found.is_whole,
+        });
+        Ok((Shown { text: told.to_string(), kind: "Map".into() }, None))
+    }
+
+    fn writing(&mut self, writing: &Writing) -> Value {
+        let merge = writing.dream.as_ref().map(|dreamt| self.evidence(dreamt));
+        json!({
+            "commit": writing.commit,
+            "time_ms": writing.time.ms(),
+            "author": writing.author,
+            "cause": writing.cause,
+            "change": writing.change.to_string(),
+            "value": writing.value.as_ref().map(|value| self.text_of(value)),
+            "merge": merge,
+        })
+    }
+
+    /// What a merge rested on.
+    fn evidence(&self, dreamt: &Dreamt) -> Value {
+        let record = self.image.store().read(dreamt.record).ok().flatten().unwrap_or_default();
+        let verdict: Value = word(&record, "verdict").and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+        json!({
+            "dream": dreamt.name,
+            "fork_commit": dreamt.fork_commit,
+            "mandate": word(&record, "mandate"),
+            "agent": word(&record, "agent"),
+            "policy": word(&record, "policy"),
+            "status": word(&record, "status"),
+            "verdict": verdict,
+            "is_effect": dreamt.is_effect,
+        })
+    }
+
+    /// Takes one merge back: that of a dream, or of the commit of this number.
+    pub(super) fn undo(&mut self, merge: &str, request: &Request) -> Settled {
+        let number = match merge.parse::<u64>() {
+            Ok(number) => number,
+            Err(_) => self.commit_of_dream(merge).map_err(refused)?,
+        };
+        let store = self.image.store();
+        let commit = store.commit_at(number).map_err(|error| refused(error.to_string()))?;
+        let Some(commit) = commit else { return Err(refused(format!("there is no commit {number}"))) };
+        if commit.changes.last().is_none_or(|last| last.id.actor == store.actor()) {
+            return Err(refused(format!("commit {number} is no merge; `telos revert {number}` takes it back")));
+        }
+        self.revert(number, request)
+    }
+
+    fn commit_of_dream(&self, name: &str) -> Result<u64, String> {
+        let id: DreamId = name.parse().map_err(|error: dream::DreamError| error.to_string())?;
+        for commit in self.image.store().history() {
+            let commit = commit.map_err(|error| error.to_string())?;
+            if commit.changes.last().is_some_and(|change| change.id.actor == id.0) {
+                return Ok(commit.number);
+            }
+        }
+        Err(format!("{name} was not merged"))
+    }
+
+    /// The objects in a list of Telos.
+    fn records_of_telos(&self, list: &str) -> Result<Vec<(ObjectId, Creation)>, String> {
+        let read = |id: Option<ObjectId>| self.image.store().read(id?).ok().flatten();
+        let telos = read(self.desk.roots().lobby).and_then(|lobby| slot_of(&lobby, "Telos"));
+        let telos = read(telos).ok_or("the image has no Telos")?;
+        Ok(slot_of(&telos, list).map(|list| self.items_of(list)).unwrap_or_default())
+    }
+
+    fn items_of(&self, list: ObjectId) -> Vec<(ObjectId, Creation)> {
+        let read = |id: ObjectId| self.image.store().read(id).ok().flatten();
+        let Some(Body::Elements(Run::Items(items))) = read(list).map(|list| list.body) else { return Vec::new() };
+        let objects = items.iter().filter_map(|item| if let Datum::Object(id) = item { Some(*id) } else { None });
+        objects.filter_map(|id| Some((id, read(id)?))).collect()
+    }
+
+    fn live_names(&self, objects: Vec<ObjectId>) -> Vec<(ObjectId, String)> {
+        let names = LiveNames::of(self.image.store(), &self.desk.roots());
+        objects.into_iter().filter_map(|object| Some((object, names.name(object)?))).collect()
+    }
+
+    fn text_in(&mut self, record: &Creation, slot: &str, absent: &str) -> Option<String> {
+        let value = |name: &str| record.slots.iter().find(|(each, _)| each.as_bytes() == name.as_bytes());
+        if matches!(value(absent), Some((_, Datum::Boolean(true)))) {
+            return None;
+        }
+        value(slot).map(|(_, value)| value.clone()).map(|value| self.text_of(&value))
+    }
+
+    /// A value as a person would write it; of code its source.
+    fn text_of(&mut self, datum: &Datum) -> String {
+        let text = match datum {
+            Datum::Absent => return "nothing".into(),
+            Datum::Nil => return "nil".into(),
+            Datum::Boolean(value) => return value.to_string(),
+            Datum::Number(number) => return number.to_string(),
+            Datum::Text(text) => format!("{:?}", image::readable_text(text.as_bytes())),
+            Datum::Object(id) => {
+                let value = self.image.value_of(*id);
+                self.shown_value(value)
+            }
+            Datum::Bytes(_) | Datum::Record(_) => "content".into(),
+        };
+        text.chars().take(TEXT_CHARS_MAX).collect()
+    }
+
+    fn shown_value(&mut self, value: IoValue) -> String {
+        let shown = self.image.attempt(&image::Cause::default(), |vm| {
+            let is_code = vm.type_name(value) == "Block";
+            let said = vm.send(value, if is_code { "code" } else { "asSimpleString" }, &[]);
+            let text = said.ok().and_then(|said| vm.simple_text(said));
+            Err::<Infallible, String>(text.unwrap_or_else(|| vm.type_name(value)))
+        });
+        match shown {
+            Ok(Err(text)) => text,
+            Err(error) => self.fail(error).message,
+        }
+    }
+
+    /// An object, or a slot of one: the last name is a slot unless there is none, and a whole path may be an object.
+    fn object_or_slot(&self, path: &str) -> Result<(ObjectId, Option<String>), String> {
+        let (object, slot) = self.place_of(path)?;
+        let slot = slot.map(|slot| image::readable_text(slot.as_bytes()));
+        let is_dotted = path.contains(['.', ' ']);
+        let record = self.image.store().read(object).map_err(|error| error.to_string())?.unwrap_or_default();
+        match slot.as_deref().and_then(|slot| slot_of(&record, slot)) {
+            // `Garden` alone is the object, `Garden.trees` the slot.
+            Some(inner) if !is_dotted => Ok((inner, None)),
+            _ => Ok((object, slot)),
+        }
+    }
+}
+
+fn word(record: &Creation, name: &str) -> Option<String> {
+    match record.slots.iter().find(|(each, _)| each.as_bytes() == name.as_bytes())? {
+        (_, Datum::Text(text)) => Some(image::readable_text(text.as_bytes())),
+        _ => None,
+    }
+}
+
+fn number_in(record: &Creation, name: &str) -> Option<f64> {
+    match record.slots.iter().find(|(each, _)| each.as_bytes() == name.as_bytes())? {
+        (_, Datum::Number(number)) => Some(*number),
+        _ => None,
+    }
+}
+
+fn refused(message: String) -> Failure {
+    Failure::new(FailureKind::Refused, message)
+}
+
+fn listed(values: Vec<Value>) -> Shown {
+    Shown { text: Value::Array(values).to_string(), kind: "List".into() }
+}
