@@ -1,0 +1,208 @@
+//! From a dream to a part of live, through the command line: judged on a candidate, merged as one commit, with conflicts as data,
+//! provenance and undo; and every scenario of the merge that a person can bring about by hand.
+
+mod launch;
+
+use launch::Ran;
+use launch::up::{Up, wait_for};
+use serde_json::Value;
+
+const ACCOUNT: &str = "Account := Object clone do(balance := 10; rate := 1; tax := method(balance * 0.1))
+AccountTest := UnitTest clone do(testTax := method(assertEquals(2, Account tax)))
+nil";
+
+/// An image with an account whose test fails.
+fn with_account() -> Up {
+    let up = Up::start(&[]);
+    up.send(ACCOUNT).ok();
+    up
+}
+
+fn telos(up: &Up, arguments: &[&str]) -> Ran {
+    let mut command = launch::command(".".as_ref(), arguments);
+    let ended = command.env("TELOS_IMAGE", &up.directory).output().expect("the binary starts");
+    Ran {
+        code: ended.status.code(),
+        output: String::from_utf8_lossy(&ended.stdout).into_owned(),
+        errors: String::from_utf8_lossy(&ended.stderr).into_owned(),
+    }
+}
+
+/// The name of a dream that did this and is kept.
+fn dreamt(up: &Up, source: &str) -> String {
+    let ran = telos(up, &["dream", "run", "--keep", "--json", "-e", source]);
+    let told: Value = serde_json::from_str(&ran.ok()).expect("it is JSON");
+    told["dream"].as_str().expect("it has a name").to_string()
+}
+
+fn merged(up: &Up, arguments: &[&str]) -> (Option<i32>, Value) {
+    let all: Vec<&str> = ["dream", "merge", "--json"].iter().chain(arguments).copied().collect();
+    let ran = telos(up, &all);
+    let told = serde_json::from_str(&ran.output).unwrap_or_else(|_| panic!("no report: {ran:?}"));
+    (ran.code, told)
+}
+
+/// What an expression comes to in live.
+fn live(up: &Up, expression: &str) -> String {
+    up.send(expression).ok().trim_end().to_string()
+}
+
+#[test]
+fn a_dream_that_mends_a_test_is_merged_while_live_changes_something_else() {
+    let up = with_account();
+    let dream = dreamt(&up, "Account tax = method(balance * 0.2)");
+    up.send("Account rate = 7").ok();
+    let (code, report) = merged(&up, &[&dream]);
+    assert_eq!((code, report["status"].as_str()), (Some(0), Some("merged")), "{report}");
+    assert_eq!(live(&up, "list(Account tax, Account rate)"), "list(2, 7)");
+    assert_eq!(report["verdict"]["tests"][0]["after"], "passed");
+    let (code, again) = merged(&up, &[&dream]);
+    assert_eq!((code, again["status"].as_str()), (Some(0), Some("known")), "the same journal twice is a no-op");
+    assert_eq!(again["commit"], report["commit"]);
+}
+
+#[test]
+fn what_breaks_a_test_is_rejected_with_the_reason_and_kept() {
+    let up = with_account();
+    up.send("Account tax = method(balance * 0.2)").ok();
+    let ran = telos(&up, &["dream", "run", "--merge", "--mandate", "a third", "-e", "Account tax = method(balance * 0.3)"]);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(ran.output.contains("AccountTest testTax: fails, and did not before"), "{}", ran.output);
+    assert_eq!(live(&up, "Account tax"), "2");
+    let rejections = telos(&up, &["rejections"]).ok();
+    assert!(rejections.contains("a third") && rejections.contains("AccountTest testTax"), "{rejections}");
+    let told: Value = serde_json::from_str(&telos(&up, &["rejections", "--json"]).ok()).expect("it is JSON");
+    let dream = told[0]["dream"].as_str().expect("it has a name");
+    assert!(telos(&up, &["dream", "show", dream]).ok().contains("until it is discarded"));
+    assert_eq!(live(&up, "Telos rejections first at(\"mandate\")"), "a third");
+}
+
+#[test]
+fn verifying_merges_nothing() {
+    let up = with_account();
+    let dream = dreamt(&up, "Account tax = method(balance * 0.2)");
+    assert_eq!(telos(&up, &["dream", "verify", &dream]).code, Some(0));
+    assert_eq!(live(&up, "Account tax"), "1");
+    let broken = dreamt(&up, "AccountTest removeSlot(\"testTax\")");
+    let ran = telos(&up, &["dream", "verify", &broken]);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert_eq!(live(&up, "Telos rejections size"), "0", "nobody wanted it merged");
+}
+
+#[test]
+fn a_conflict_is_kept_as_data_and_decided_by_somebody() {
+    let up = with_account();
+    let dream = dreamt(&up, "Account rate = 5");
+    up.send("Account rate = 3").ok();
+    let (code, report) = merged(&up, &["--policy", "keep-both", &dream]);
+    assert_eq!((code, &report["open_conflicts"]), (Some(4), &Value::from(1)), "{report}");
+    assert_eq!(live(&up, "Account rate"), "3", "what was written later is shown");
+    assert_eq!(live(&up, "Telos conflicts first siblings map(value)"), "list(3, 5)");
+    let shown: Value = serde_json::from_str(&telos(&up, &["conflicts", "--json"]).ok()).expect("it is JSON");
+    assert_eq!((&shown[0]["object_name"], &shown[0]["base"]), (&"Account".into(), &"1".into()), "{shown}");
+    up.send("Account rate = 4").ok();
+    assert!(telos(&up, &["conflicts"]).ok().contains("open"), "a later write closes nothing");
+    assert_eq!(telos(&up, &["conflicts", "resolve", "1", "--side", "1"]).ok(), "conflict 1 is resolved\n");
+    assert_eq!(live(&up, "Account rate"), "5");
+    assert_eq!(telos(&up, &["conflicts"]).ok(), "");
+    assert_eq!(telos(&up, &["conflicts", "resolve", "1", "--keep"]).code, Some(1), "it is decided already");
+}
+
+#[test]
+fn a_slot_says_where_it_comes_from_and_one_merge_can_be_taken_back() {
+    let up = with_account();
+    let dream = dreamt(&up, "Account tax = method(balance * 0.2); Account extra := 1");
+    assert_eq!(merged(&up, &[&dream]).0, Some(0));
+    up.send("Account extra = 2").ok();
+    let why = telos(&up, &["why", "Account.tax"]).ok();
+    assert!(why.contains(&format!("merge {dream}")) && why.contains("regression"), "{why}");
+    let history: Value = serde_json::from_str(&telos(&up, &["history", "--json", "Account.extra"]).ok()).expect("JSON");
+    assert_eq!(history["writings"].as_array().map(Vec::len), Some(2), "{history}");
+    assert_eq!(history["writings"][1]["merge"]["dream"], dream.as_str());
+    let undone = telos(&up, &["undo", &dream]).ok();
+    assert!(undone.contains("left alone"), "what was written since stays: {undone}");
+    assert_eq!(live(&up, "list(Account tax, Account extra)"), "list(1, 2)");
+    assert_eq!(telos(&up, &["undo", "3"]).code, Some(1), "commit 3 is no merge");
+}
+
+#[test]
+fn policies_say_who_wins() {
+    for (policy, expected) in [("fork-wins", "5"), ("live-wins", "3"), ("last-writer-wins", "3"), ("keep-both", "3")] {
+        let up = with_account();
+        let dream = dreamt(&up, "Account rate = 5");
+        up.send("Account rate = 3").ok();
+        merged(&up, &["--policy", policy, &dream]);
+        assert_eq!(live(&up, "Account rate"), expected, "{policy}");
+    }
+}
+
+#[test]
+fn only_what_is_asked_for_is_merged() {
+    let up = with_account();
+    let dream = dreamt(&up, "Account rate = 5; Account balance = 99");
+    let (code, report) = merged(&up, &["--only", "Account rate", &dream]);
+    assert_eq!(code, Some(0), "{report}");
+    assert_eq!(live(&up, "list(Account rate, Account balance)"), "list(5, 10)");
+    assert_eq!(report["left_out"], 1);
+}
+
+#[test]
+fn methods_that_both_sides_changed_become_one() {
+    let up = Up::start(&[]);
+    up.send("Shop := Object clone do(log := method(x, nil); open := method(log(1); log(2)))").ok();
+    let dream = dreamt(&up, "Shop open = method(log(1); log(20))");
+    up.send("Shop open = method(log(10); log(2))").ok();
+    assert_eq!(merged(&up, &[&dream]).0, Some(0));
+    let source = live(&up, "Shop getSlot(\"open\") code");
+    assert!(source.contains("10") && source.contains("20"), "{source}");
+}
+
+#[test]
+fn lists_maps_and_new_objects_are_merged_by_their_parts() {
+    let up = Up::start(&[]);
+    up.send("Shelf := Object clone do(books := list(\"a\", \"b\"); prices := Map clone); nil").ok();
+    let dream = dreamt(&up, "Shelf books append(\"c\"); Shelf prices atPut(\"c\", 3); Shelf owner := Object clone do(name := \"Ada\"); nil");
+    up.send("Shelf books prepend(\"z\"); Shelf prices atPut(\"z\", 1); nil").ok();
+    assert_eq!(merged(&up, &[&dream]).0, Some(0));
+    assert_eq!(live(&up, "Shelf books"), "list(z, a, b, c)");
+    assert_eq!(live(&up, "Shelf prices keys sort"), "list(c, z)");
+    assert_eq!(live(&up, "Shelf owner name"), "Ada");
+}
+
+#[test]
+fn the_image_does_the_whole_cycle_by_itself() {
+    let up = with_account();
+    up.send("attempt := Telos mergeEvolution(\"a fifth\", block(Account tax = method(balance * 0.2))); nil").ok();
+    wait_for("the merge", || live(&up, "Account tax") == "2");
+    assert_eq!(live(&up, "Telos merges last mandate"), "a fifth");
+    up.send("Telos mergeEvolution(\"nonsense\", block(Account tax = method(nil))); nil").ok();
+    wait_for("the rejection", || live(&up, "Telos rejections size") == "1");
+    assert_eq!(live(&up, "Account tax"), "2");
+}
+
+#[test]
+fn merges_survive_a_restart_and_the_same_journal_is_still_known() {
+    let mut up = with_account();
+    let dream = dreamt(&up, "Account tax = method(balance * 0.2)");
+    assert_eq!(merged(&up, &[&dream]).0, Some(0));
+    up.stop();
+    up.start_again(&[]);
+    assert_eq!(live(&up, "Account tax"), "2");
+    assert_eq!(merged(&up, &[&dream]).1["status"], "known");
+}
+
+/// A dream that was forked inside of another cannot be merged without that one.
+#[test]
+fn a_dream_inside_of_a_rejected_one_cannot_be_merged() {
+    let up = with_account();
+    let outer = dreamt(&up, "Account rate = 5");
+    let ran = telos(&up, &["dream", "run", "--keep", "--json", "--within", &outer, "-e", "Account balance = 6"]);
+    let told: Value = serde_json::from_str(&ran.ok()).expect("it is JSON");
+    let inner = told["dream"].as_str().expect("it has a name");
+    let refused = telos(&up, &["dream", "merge", inner]);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.errors.contains(&outer), "{}", refused.errors);
+    assert_eq!(merged(&up, &[&outer]).0, Some(0));
+    assert_eq!(merged(&up, &[inner]).0, Some(0));
+    assert_eq!(live(&up, "list(Account rate, Account balance)"), "list(5, 6)");
+}

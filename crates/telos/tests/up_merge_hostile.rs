@@ -1,0 +1,68 @@
+//! A verifier cannot be fooled by the dream that it judges: each of these ends in rejection, and live is as it was.
+
+mod launch;
+
+use launch::Ran;
+use launch::up::Up;
+
+/// An account with a test that passes, and that any other tax makes fail.
+const ACCOUNT: &str = "Account := Object clone do(balance := 10; tax := method(balance * 0.2))
+AccountTest := UnitTest clone do(testTax := method(assertEquals(2, Account tax)))
+nil";
+
+fn tried(up: &Up, source: &str) -> Ran {
+    up.run(&["dream", "run", "--merge", "--image", up.directory.to_str().expect("plain names"), "-e", source], "")
+}
+
+/// What is tried, and a word of the reason that it is refused for.
+const ATTEMPTS: &[(&str, &str, &str)] = &[
+    ("an assertion redefined", "UnitTest assertEquals = method(nil); Account tax = method(7)", "protected"),
+    ("an assertion taken away", "UnitTest removeSlot(\"assertEquals\"); nil", "protected"),
+    ("UnitTest replaced", "Lobby UnitTest := Object clone; Account tax = method(7)", "Core"),
+    ("UnitTest given other protos", "UnitTest protos = list(Object clone); nil", "protected"),
+    ("the test removed", "AccountTest removeSlot(\"testTax\"); Account tax = method(7)", "was removed"),
+    ("the test case removed", "Lobby removeSlot(\"AccountTest\"); Account tax = method(7)", "was removed"),
+    ("the test emptied", "AccountTest testTax = method(nil); Account tax = method(7)", "weakened"),
+    ("the test made to pass", "AccountTest testTax = method(assertEquals(7, Account tax)); Account tax = method(7)", "weakened"),
+    ("setUp that returns early", "AccountTest setUp := method(AccountTest testTax = method(nil)); Account tax = method(7)", ""),
+    ("an assertion of its own", "AccountTest assertEquals := method(nil); Account tax = method(7)", "weakened"),
+    ("an exit", "Account tax = method(System exit(0))", "ended the program"),
+    ("an endless loop", "Account tax = method(loop(nil))", "fuel"),
+    ("endless memory", "Account tax = method(l := list(1); loop(l appendSeq(l)))", "memory"),
+    ("endless recursion that is caught", "Account tax = method(try(Account tax); 7)", "testTax"),
+    ("an assertion redefined while it runs", "Account tax = method(UnitTest assertEquals = method(nil); 7)", "testTax"),
+    ("the same, and put back",
+     "Account tax = method(old := UnitTest getSlot(\"assertEquals\"); UnitTest assertEquals := method(UnitTest setSlot(\"assertEquals\", getSlot(\"old\"))); 7)",
+     "testTax"),
+    ("number comparison redefined while it runs", "Account tax = method(Number setSlot(\"!=\", method(other, false)); 7)", "testTax"),
+    ("the rules taken away", "Verification safetyRules empty; Account tax = method(7)", "protected"),
+    ("the checks taken away", "Verification checks empty; Account tax = method(7)", "protected"),
+    ("another Verification", "Telos verification = Verification clone do(checks := list()); Account tax = method(7)", "protected"),
+    ("the weights", "Verification weights atPut(\"rel\", 0); Account tax = method(7)", "protected"),
+    ("Object polluted", "Object == := method(other, true); Account tax = method(7)", "protected"),
+    ("Object polluted by a new slot", "Object evil := method(7); Account tax = method(7)", "protected"),
+    ("exceptions that are none", "Exception raise = method(nil); Account tax = method(7)", "protected"),
+    ("Sequence polluted", "Sequence parseJson = method(Map clone); Account tax = method(7)", "protected"),
+    ("a coroutine that waits", "Account evil := coroDo(yield; Account tax = method(7)); Account tax = method(7)", "testTax"),
+    ("a test that is flaky", "Account tax = method(if(Random value < 0.5, 2, 2.5))", "testTax"),
+    ("a file of the host", "try(File with(\"/root/.profile\") contents); Account rate := 1", "not granted"),
+    ("a command of the host", "try(System runCommand(\"id\")); Account rate := 1", "not granted"),
+    ("a flood", "20000 repeat(i, Account setSlot(\"slot\" .. i, i)); nil", "larger than can be looked at"),
+    ("a class", "Shape := Object clone do(class := Object clone; superclass := nil); nil", "0001"),
+    ("reflection that lies", "Account slotNames := method(list()); Account tax = method(7)", "true"),
+];
+
+#[test]
+fn no_dream_fools_its_judge() {
+    let up = Up::start(&[]);
+    up.send(ACCOUNT).ok();
+    let mut wrong = Vec::new();
+    for (name, source, reason) in ATTEMPTS {
+        let ran = tried(&up, source);
+        let live = up.send("list(Account tax, Account slotNames size, AccountTest slotNames size)").output;
+        if ran.code != Some(3) || !ran.output.contains(reason) || live != "list(2, 3, 2)\n" {
+            wrong.push(format!("{name}: {:?}, live {live}{}{}", ran.code, ran.output, ran.errors));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
