@@ -1,7 +1,7 @@
 //! Runs that end in every way there is, also by the death of whoever supervises them, leave nothing behind: no process, no
 //! mount, no group of limits, no namespace, no descriptor; and no file, which the round looks at after every row.
 //!
-//! `TELOS_SEED` says when things are killed; the gate takes a sample, `TELOS_SOAK` ten thousand.
+//! `TELOS_SEED` says when things are killed; the gate takes a sample, `TELOS_SOAK` ten thousand, or as many as `TELOS_CASES` says.
 
 use crate::neighbours::Neighbour;
 use crate::play::Stage;
@@ -153,6 +153,18 @@ fn adopt_orphans() -> Result<(), String> {
     answer.map(drop).map_err(|error| error.to_string())
 }
 
+/// Others mount things on this host meanwhile, and what they mount is not for us to find. Only root can look away.
+fn have_own_mounts() -> Result<(), String> {
+    if !rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
+    let private = (libc::MS_PRIVATE | libc::MS_REC) as usize;
+    call(libc::SYS_unshare, &[libc::CLONE_NEWNS as usize])
+        .and_then(|_| call(libc::SYS_mount, &[0, c"/".as_ptr() as usize, 0, private, 0]))
+        .map(drop)
+        .map_err(|error| format!("mounts of its own: {error}"))
+}
+
 /// Moments to kill at, from a seed.
 struct Moments(u64);
 
@@ -257,6 +269,7 @@ fn after_many_runs(stage: &Stage) -> Judged {
     if is_soak {
         call(libc::SYS_alarm, &[3600]).map_err(|error| error.to_string())?;
     }
+    have_own_mounts()?;
     let before = settled(stage)?;
     let mut moments = Moments::from_environment();
     for turn in 0..count(stage, is_soak) {
@@ -269,7 +282,8 @@ fn after_many_runs(stage: &Stage) -> Judged {
 
 /// A zygote takes long to start, and many of the ends cost one.
 fn count(stage: &Stage, is_soak: bool) -> usize {
-    let all = if is_soak { SOAK } else { SAMPLE };
+    let asked = std::env::var("TELOS_CASES").ok().and_then(|cases| cases.parse().ok());
+    let all = if is_soak { asked.unwrap_or(SOAK) } else { SAMPLE };
     if stage.backend.name() == crate::zygote::NAME { all / 5 } else { all }
 }
 
