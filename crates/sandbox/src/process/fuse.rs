@@ -11,7 +11,7 @@ use super::report::Step;
 use super::seal;
 use super::source::{Granted, Layer};
 use super::view::USER;
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, open, statat};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, open, statat};
 use rustix::io::{Errno, Result as Answer, fcntl_dupfd_cloexec};
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, fsconfig_create,
@@ -37,21 +37,29 @@ const SHELF: &CStr = c"/tmp";
 /// The program made ready, for a process that must not ask for memory.
 pub struct Fuse {
     path: CString,
-    /// For each grant that has a layer.
-    arguments: Vec<(usize, Words)>,
+    layers: Vec<Served>,
     environment: Words,
     steps: Vec<(Step, Call)>,
 }
 
-/// It writes at once, so that nothing is missing in the layer when a run is over. Where it works it makes itself: the kernel has been
-/// in the other place, and left a directory there that nobody may enter.
-fn arguments(layer: &Layer) -> Words {
+/// What it is told for the layer of a grant.
+struct Served {
+    grant: usize,
+    /// Where it works, in memory. Not where the kernel has tried to: that left a directory there that nobody may enter.
+    work: CString,
+    arguments: Words,
+}
+
+/// It writes at once, so that nothing is missing in the layer when a run is over.
+fn served(grant: usize, layer: &Layer) -> Option<Served> {
+    let work = CString::new(format!("fuse{grant}")).ok()?;
     let part = |name: &CStr| [SHELF.to_bytes(), b"/", name.to_bytes()].concat();
-    let [lower, upper, work] = [&layer.lower, &layer.upper, &layer.work].map(|name| part(name));
+    let [lower, upper, place] = [&layer.lower, &layer.upper, &work].map(|name| part(name));
     let parts =
-        [b"lowerdir=".as_slice(), &lower, b",upperdir=", &upper, b",workdir=", &work, b"-fuse,writeback=0"].concat();
+        [b"lowerdir=".as_slice(), &lower, b",upperdir=", &upper, b",workdir=", &place, b",writeback=0"].concat();
     let words = [c"fuse-overlayfs", c"-f", c"-o"].map(CStr::to_owned).into_iter();
-    Words::new(words.chain(CString::new(parts)).chain([c"/dev/fd/3".to_owned()]).collect())
+    let arguments = Words::new(words.chain(CString::new(parts)).chain([c"/dev/fd/3".to_owned()]).collect());
+    Some(Served { grant, work, arguments })
 }
 
 impl Fuse {
@@ -60,10 +68,7 @@ impl Fuse {
         let place = PLACES.iter().find(|place| Path::new(place).is_file())?;
         Some(Fuse {
             path: CString::new(*place).ok()?,
-            arguments: grants
-                .iter()
-                .filter_map(|(index, granted)| Some((*index, arguments(granted.layer.as_ref()?))))
-                .collect(),
+            layers: grants.iter().filter_map(|(index, granted)| served(*index, granted.layer.as_ref()?)).collect(),
             environment: Words::new(Vec::new()),
             steps: seal::steps_of_fuse(rlimits, &filter::of_fuse(is_counted)),
         })
@@ -72,7 +77,8 @@ impl Fuse {
     /// Puts a grant's layer over its directory, the parts of which are in memory: a mount that hangs nowhere yet, and is
     /// served.
     pub fn mount(&self, memory: &OwnedFd, grant: usize, attributes: MountAttrFlags) -> Answer<OwnedFd> {
-        let (_, arguments) = self.arguments.iter().find(|(index, _)| *index == grant).ok_or(Errno::NOENT)?;
+        let Served { work, arguments, .. } = self.layers.iter().find(|one| one.grant == grant).ok_or(Errno::NOENT)?;
+        mkdirat(memory, work, Mode::RWXU)?;
         let device = open(DEVICE, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
         let mount = make(&device, attributes)?;
         let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;

@@ -9,6 +9,7 @@ use crate::table::{Judged, Row};
 use sandbox::{Order, Stdin, Streams};
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use system::raw::call;
@@ -110,6 +111,10 @@ fn abandoned_groups() -> BTreeSet<PathBuf> {
         Some(if whole.is_dir() { whole } else { mount })
     });
     let entries = directories.flat_map(|directory| fs::read_dir(directory).into_iter().flatten().flatten());
+    let own = rustix::process::geteuid().as_raw();
+    // Those of another user are for that one to clear away.
+    let is_own = |entry: &fs::DirEntry| entry.metadata().is_ok_and(|metadata| metadata.uid() == own);
+    let entries = entries.filter(is_own);
     entries.filter(|entry| is_abandoned(&entry.file_name().to_string_lossy())).map(|entry| entry.path()).collect()
 }
 
