@@ -3,8 +3,8 @@
 //!
 //! The program is a process of the run, started before anything foreign is, and sealed as that will be. It is handed a mount that
 //! is made here, and finds the directory, which is read-only, and the layer, which is the run's to write to; it sees the host's
-//! files no longer than we do. A run can end it, and has no files in that directory then. It cannot look into it: it has a
-//! capability that means nothing, and the run has none.
+//! files no longer than we do. A run cannot look into it: it has a capability that means nothing, and the run has none. Where
+//! landlock does not keep signals away a run can end it, and has no files in that directory then.
 
 use super::filter;
 use super::report::Step;
