@@ -2,7 +2,7 @@
 
 use crate::clone::check;
 use crate::error::SystemError;
-use std::os::fd::RawFd;
+use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::path::Path;
 
 /// Makes all descriptors but the standard ones end with the next program that this process starts, also those that it
@@ -32,4 +32,11 @@ pub fn close_all_but(kept: &[RawFd]) -> rustix::io::Result<()> {
         first = first.max(descriptor.saturating_add(1));
     }
     Ok(())
+}
+
+/// Gives a descriptor another number as well, which programs inherit. For a child that is about to become one: whoever owns a
+/// descriptor of that number must not use it afterwards.
+pub fn put(descriptor: impl AsFd, number: RawFd) -> rustix::io::Result<()> {
+    // SAFETY: the call takes numbers only; the caller gives up what had the number before.
+    check(unsafe { libc::dup2(descriptor.as_fd().as_raw_fd(), number) }.into())
 }

@@ -42,6 +42,11 @@ pub fn restore_signals() -> Result<()> {
         // SAFETY: the default is no function of ours. Those that cannot be set are refused, which is as well.
         unsafe { libc::signal(signal, libc::SIG_DFL) };
     }
+    release_signals()
+}
+
+/// Holds no signal back.
+pub fn release_signals() -> Result<()> {
     // SAFETY: an empty set is made and used, both on this stack.
     unsafe {
         let mut none: libc::sigset_t = std::mem::zeroed();

@@ -44,9 +44,26 @@ pub fn hand_on_no_capabilities() -> Call {
 
 /// Gives all capabilities up.
 pub fn have_no_capabilities() -> Call {
+    have_capabilities(0)
+}
+
+/// Gives all capabilities up but one, which programs that are started get too with `hand_on`.
+pub fn have_one_capability(capability: u32) -> Call {
+    have_capabilities(1 << capability)
+}
+
+fn have_capabilities(bits: u64) -> Call {
     const VERSION: u32 = 0x2008_0522;
     let header = [VERSION.to_ne_bytes(), 0u32.to_ne_bytes()].concat();
-    Call { number: libc::SYS_capset, arguments: vec![Bytes(header), Bytes(vec![0; 24])] }
+    let (low, high) = (bits as u32, (bits >> 32) as u32);
+    // Effective, permitted and inheritable ones, of each half.
+    let sets = [low, low, low, high, high, high].map(u32::to_ne_bytes).concat();
+    Call { number: libc::SYS_capset, arguments: vec![Bytes(header), Bytes(sets)] }
+}
+
+/// Programs that are started have this capability, too.
+pub fn hand_on(capability: u32) -> Call {
+    control(libc::PR_CAP_AMBIENT, [libc::PR_CAP_AMBIENT_RAISE as u64, capability.into()])
 }
 
 pub fn get_no_new_privileges() -> Call {

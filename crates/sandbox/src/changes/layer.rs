@@ -22,16 +22,35 @@ const MOST_DEPTH: usize = 512;
 /// Says that a directory hides the one below it.
 pub const OPAQUE: &CStr = c"user.overlay.opaque";
 
+/// The same, as a file in it, and what fuse-overlayfs puts beside that.
+const OPAQUE_FILES: [&CStr; 2] = [c".wh..wh..opq", c".wh..opq"];
+
+/// How a layer says that a directory hides the one below it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Marks {
+    /// As the kernel's overlay does for users.
+    Attributes,
+    /// As fuse-overlayfs does, which nobody inside can: it has no files of such names for them.
+    Files,
+}
+
+impl Marks {
+    fn has(self, name: &CStr) -> bool {
+        self == Marks::Files && OPAQUE_FILES.contains(&name)
+    }
+}
+
 /// Reads layers, all of them together within one bound.
 pub struct Reader {
     pub changes: Vec<Changed>,
     left_bytes: u64,
+    marks: Marks,
 }
 
 impl Reader {
     /// `most_bytes` is what the run could have written; holes in files take no room there, but would here.
-    pub fn new(most_bytes: Option<u64>) -> Reader {
-        Reader { changes: Vec::new(), left_bytes: most_bytes.unwrap_or(MOST_BYTES) }
+    pub fn new(most_bytes: Option<u64>, marks: Marks) -> Reader {
+        Reader { changes: Vec::new(), left_bytes: most_bytes.unwrap_or(MOST_BYTES), marks }
     }
 
     pub fn read(&mut self, grant: usize, upper: &OwnedFd) {
@@ -43,7 +62,8 @@ impl Reader {
                 Ok(_) => self.give_up(number, grant, &format!("it lies in {MOST_DEPTH} directories or more")),
                 Err(errno) => self.give_up(number, grant, &format!("what is in it is not known: {errno}")),
             };
-            for name in names {
+            let marks = self.marks;
+            for name in names.into_iter().filter(|name| !marks.has(name)) {
                 let path = directory.join(OsStr::from_bytes(name.as_bytes()));
                 let kind = self.look(upper, &path).unwrap_or_else(|errno| unreadable(&errno.to_string()));
                 if matches!(kind, ChangeKind::Directory { .. }) {
@@ -72,10 +92,7 @@ impl Reader {
             FileType::RegularFile => self.file(&parent, name, &about, mode)?,
             FileType::Directory => {
                 let opened = self.open_own(&parent, name, &about, OFlags::RDONLY | OFlags::DIRECTORY)?;
-                let mut value = [0u8; 4];
-                let replaces =
-                    fgetxattr(&opened, OPAQUE, &mut value[..]).is_ok_and(|count| count == 1 && value[0] == b'y');
-                ChangeKind::Directory { mode, replaces }
+                ChangeKind::Directory { mode, replaces: self.is_opaque(&opened) }
             }
             FileType::Symlink => {
                 let target = readlinkat(&parent, name, Vec::new())?;
@@ -84,6 +101,16 @@ impl Reader {
             FileType::CharacterDevice if about.st_rdev == 0 => ChangeKind::Removed,
             other => unreadable(&format!("it is neither a file nor a directory nor a link but a {other:?}")),
         })
+    }
+
+    fn is_opaque(&self, directory: &OwnedFd) -> bool {
+        let mut value = [0u8; 4];
+        match self.marks {
+            Marks::Attributes => {
+                fgetxattr(directory, OPAQUE, &mut value[..]).is_ok_and(|count| count == 1 && value[0] == b'y')
+            }
+            Marks::Files => OPAQUE_FILES.iter().any(|mark| statat(directory, *mark, AtFlags::SYMLINK_NOFOLLOW).is_ok()),
+        }
     }
 
     fn file(&mut self, parent: &OwnedFd, name: &OsStr, about: &Stat, mode: u32) -> Answer<ChangeKind> {
@@ -164,7 +191,7 @@ mod tests {
         let deep = PathBuf::from(vec!["d"; MOST_DEPTH + 8].join("/"));
         std::fs::create_dir_all(ground.path().join(&deep)).unwrap();
         std::fs::write(ground.path().join(&deep).join("lost"), "x").unwrap();
-        let mut reader = Reader::new(None);
+        let mut reader = Reader::new(None, Marks::Attributes);
         reader.read(7, &OwnedFd::from(std::fs::File::open(ground.path()).unwrap()));
         let last = reader.changes.last().unwrap();
         assert!(last.path.components().count() == MOST_DEPTH && reader.changes.len() == MOST_DEPTH);
@@ -174,7 +201,7 @@ mod tests {
     #[test]
     fn a_directory_that_cannot_be_listed_is_told() {
         let file = tempfile::tempfile().unwrap();
-        let mut reader = Reader::new(None);
+        let mut reader = Reader::new(None, Marks::Attributes);
         reader.read(0, &OwnedFd::from(file));
         assert!(matches!(&reader.changes[..], [Changed { kind: ChangeKind::Unreadable { .. }, .. }]));
     }
@@ -184,7 +211,7 @@ mod tests {
         let ground = tempfile::tempdir().unwrap();
         let file = std::fs::File::create(ground.path().join("holes")).unwrap();
         file.set_len(3 * PIECE_BYTES as u64 + 5).unwrap();
-        let mut reader = Reader::new(None);
+        let mut reader = Reader::new(None, Marks::Attributes);
         reader.read(0, &OwnedFd::from(std::fs::File::open(ground.path()).unwrap()));
         let ChangeKind::File { bytes, .. } = &reader.changes[0].kind else { panic!("{:?}", reader.changes) };
         assert!(bytes.len() == 3 * PIECE_BYTES + 5 && bytes.iter().all(|byte| *byte == 0));

@@ -1,7 +1,7 @@
 //! Compiles the table of system calls to a program for the kernel: a balanced search for the call's number, since the kernel
 //! runs it for every number when it is installed and for every call that is not simply allowed.
 
-use super::syscalls::{Answer, CHECKED, Check, Checked, GROUPS, HOSTING, UNCOUNTED, dream};
+use super::syscalls::{Answer, CHECKED, Check, Checked, GROUPS, HOSTING, SERVING_LAYER, UNCOUNTED, dream};
 use system::seccomp::{self, Instruction};
 
 /// Numbers from `first` on, to where the next begins, are treated alike.
@@ -25,18 +25,24 @@ impl Leaf {
 
 /// The filter. Calls in `refused` are not permitted, whatever the table says; `is_counted` where there is no cgroup.
 pub fn compile(refused: &[i64], is_counted: bool) -> Vec<Instruction> {
-    compile_with(refused, if is_counted { UNCOUNTED } else { &[] })
+    compile_with(refused, &if is_counted { UNCOUNTED.iter().collect() } else { Vec::new() })
+}
+
+/// For who serves a layer inside.
+pub fn of_fuse(is_counted: bool) -> Vec<Instruction> {
+    let instead: Vec<&'static Checked> = SERVING_LAYER.iter().chain(UNCOUNTED.iter().filter(|_| is_counted)).collect();
+    compile_with(&[], &instead)
 }
 
 /// For a copy of ours that goes on as it is. What could not be counted it has not, cgroup or none.
 pub fn dreaming() -> Vec<Instruction> {
     let refused: Vec<i64> =
         dream::REFUSED.iter().flat_map(|group| group.calls.iter().chain(group.old)).copied().collect();
-    compile_with(&refused, dream::CHECKED)
+    compile_with(&refused, &dream::CHECKED.iter().collect::<Vec<_>>())
 }
 
 /// `instead` stands in place of what the tables say of the same calls.
-fn compile_with(refused: &[i64], instead: &'static [Checked]) -> Vec<Instruction> {
+fn compile_with(refused: &[i64], instead: &[&'static Checked]) -> Vec<Instruction> {
     let ranges = ranges(refused, instead);
     let mut filter = opening();
     filter.extend(search(&ranges));
@@ -66,13 +72,14 @@ fn opening() -> Vec<Instruction> {
 /// Other ways to call the kernel have numbers from here on: nobody who is honest uses them.
 const FOREIGN: u32 = 0x4000_0000;
 
-fn ranges(refused: &[i64], instead: &'static [Checked]) -> Vec<Range> {
+fn ranges(refused: &[i64], instead: &[&'static Checked]) -> Vec<Range> {
     let mut leaves: Vec<(u32, Leaf)> = Vec::new();
     for group in GROUPS {
         let answer = match group.answer {
             Answer::Allow => seccomp::ALLOW,
             Answer::Refuse => seccomp::NOT_PERMITTED,
             Answer::NoSuchCall => seccomp::NO_SUCH_CALL,
+            Answer::Nothing => seccomp::DONE,
         };
         let calls = group.calls.iter().chain(group.old);
         leaves.extend(calls.map(|call| (*call as u32, Leaf::Answer(answer))));

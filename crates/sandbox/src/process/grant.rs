@@ -3,17 +3,17 @@
 //! Paths inside are chosen by whoever gave the order, and lead through links. So each is looked up as if the new root were
 //! the root already: none leads out of it.
 
+use super::fuse;
 use super::inside::{Inside, at};
 use super::lay;
+use super::overlay;
 use super::report::{Failure, Step};
 use super::source::{Granted, Layer, Origin, Place, Written};
 use super::world::{attach_here, copy};
 use crate::order::Access;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, chmodat, mkdirat, openat, openat2};
 use rustix::io::{Errno, Result as Answer};
-use rustix::mount::{
-    FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen,
-};
+use rustix::mount::MountAttrFlags;
 use std::ffi::CStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use system::mount::{NO_DEVICES, NO_SETUID, READ_ONLY, restrict};
@@ -42,7 +42,7 @@ pub fn show_all(inside: &mut Inside<'_>, view: &View<'_>) -> Result<(), Failure>
 
 fn show_one(inside: &mut Inside<'_>, view: &View<'_>, index: usize, granted: &Granted) -> Result<(), Failure> {
     let Some(layer) = &granted.layer else { return at(Step::Grant, index, show(view, granted)) };
-    let shown = show_layered(view, granted, layer, |upper| lay::lay(&inside.plan.laid, index, upper));
+    let shown = show_layered(inside, view, index, (granted, layer));
     match granted.access {
         Access::Layered => {
             if let Some(upper) = inside.tried(Step::Layer, index, shown)? {
@@ -78,12 +78,37 @@ fn show(view: &View<'_>, granted: &Granted) -> Answer<()> {
 
 /// Puts a layer in memory over the directory; returns that layer, for the one outside to look at in the end.
 fn show_layered(
+    inside: &mut Inside<'_>,
     view: &View<'_>,
+    index: usize,
+    (granted, layer): (&Granted, &Layer),
+) -> Answer<OwnedFd> {
+    let upper = make_parts(view.memory, granted, layer, |upper| lay::lay(&inside.plan.laid, index, upper))?;
+    // The kernel's overlay takes paths.
+    rustix::process::fchdir(view.memory)?;
+    let parts = [(c"lowerdir", &layer.lower), (c"upperdir", &layer.upper), (c"workdir", &layer.work)];
+    let mut attributes = overlay::HARMLESS;
+    attributes.set(MountAttrFlags::MOUNT_ATTR_RDONLY, granted.access == Access::Read);
+    let overlay =
+        match (overlay::mount(&parts.map(|(key, name)| (key, name.as_c_str())), attributes), &inside.plan.fuse) {
+            (Err(errno), Some(fuse)) if fuse::is_worth_trying(errno) => {
+                let mount = fuse.mount(view.memory, index, attributes).map_err(|_| errno)?;
+                inside.note(Step::Substitute);
+                mount
+            }
+            (overlay, _) => overlay?,
+        };
+    attach_at(view, &overlay, &granted.place.path)?;
+    Ok(upper)
+}
+
+/// The directory that is granted, read-only, the layer, and where the overlay works; returns the layer.
+fn make_parts(
+    memory: &OwnedFd,
     granted: &Granted,
     layer: &Layer,
     fill: impl Fn(&OwnedFd) -> Answer<()>,
 ) -> Answer<OwnedFd> {
-    let memory = view.memory;
     for name in [&layer.lower, &layer.upper, &layer.work] {
         mkdirat(memory, name, Mode::from_raw_mode(0o755))?;
     }
@@ -94,18 +119,6 @@ fn show_layered(
     restrict(&tree, READ_ONLY | NO_SETUID | NO_DEVICES)?;
     let lower = openat(memory, &layer.lower, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
     attach_here(&tree, &lower)?;
-    // The kernel's overlay takes paths.
-    rustix::process::fchdir(memory)?;
-    let context = fsopen(c"overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
-    fsconfig_set_string(&context, c"lowerdir", &layer.lower)?;
-    fsconfig_set_string(&context, c"upperdir", &layer.upper)?;
-    fsconfig_set_string(&context, c"workdir", &layer.work)?;
-    fsconfig_set_flag(&context, c"userxattr")?;
-    fsconfig_create(&context)?;
-    let mut attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
-    attributes.set(MountAttrFlags::MOUNT_ATTR_RDONLY, granted.access == Access::Read);
-    let overlay = fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?;
-    attach_at(view, &overlay, &granted.place.path)?;
     Ok(upper)
 }
 

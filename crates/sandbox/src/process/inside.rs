@@ -15,7 +15,7 @@ use super::view::{HOST_NAME, USER};
 use super::world;
 use super::zygote::HANDED_TO_ZYGOTE;
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{Access, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 use rustix::process::{Gid, Uid};
@@ -65,7 +65,7 @@ pub fn live(handed: &Handed<'_>) -> i32 {
 pub struct Inside<'a> {
     pub plan: &'a Plan<'a>,
     socket: BorrowedFd<'a>,
-    /// Steps that failed and may.
+    /// Steps that failed and may, and what is noted beside.
     failed: u32,
     /// For the one outside: what use can be counted by, then what layered grants are written to.
     handed_out: [Option<OwnedFd>; HANDED_OUT],
@@ -82,7 +82,7 @@ impl Inside<'_> {
     pub fn wall(&mut self, step: Step, result: rustix::io::Result<()>) -> Result<(), Failure> {
         match result {
             Err(_) if self.plan.allows_weaker => {
-                self.failed |= 1 << (step as u8);
+                self.note(step);
                 Ok(())
             }
             result => at(step, 0, result),
@@ -93,7 +93,7 @@ impl Inside<'_> {
     pub fn tried<T>(&mut self, step: Step, item: usize, result: rustix::io::Result<T>) -> Result<Option<T>, Failure> {
         match result {
             Err(_) if self.plan.purpose == Purpose::Probe => {
-                self.failed |= 1 << (step as u8);
+                self.note(step);
                 Ok(None)
             }
             result => at(step, item, result).map(Some),
@@ -175,6 +175,11 @@ impl Inside<'_> {
             let mut information = [0u8; 128];
             while rustix::io::read(children, &mut information).is_ok() {}
         }
+    }
+
+    /// For the one outside: a step that was taken, and makes a difference there.
+    pub fn note(&mut self, step: Step) {
+        self.failed |= 1 << (step as u8);
     }
 
     pub fn hand_out(&mut self, descriptor: OwnedFd) {
@@ -280,17 +285,22 @@ fn become_program(plan: &Plan<'_>, socket: BorrowedFd<'_>) -> i32 {
     NOT_STARTED
 }
 
+/// It has no handlers and ignores nothing, as the process that it is a copy of.
 fn make_ready() -> rustix::io::Result<()> {
     rustix::process::setsid()?;
-    program::restore_signals()
+    program::release_signals()
 }
 
-/// Tries each place; what is there and may not be run says more than what is not there.
+/// Tries each place; what is there and may not be run says more than what is not there. Becoming what is not there costs the
+/// kernel more than looking whether it is.
 fn execute(plan: &Plan<'_>) -> Errno {
     let mut failure = Errno::NOENT;
     let Some(found) = &plan.program else { return failure };
     for candidate in &found.candidates {
         let path: &CStr = candidate;
+        if rustix::fs::access(path, Access::EXISTS) == Err(Errno::NOENT) {
+            continue;
+        }
         match program::execute(path, &found.arguments, &plan.environment) {
             Errno::NOENT | Errno::NOTDIR => {}
             Errno::ACCESS => failure = Errno::ACCESS,

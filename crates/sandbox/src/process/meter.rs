@@ -64,6 +64,7 @@ pub struct Counted {
     /// What each process has in common with the one outside, of which it is a copy.
     pub inherited_bytes: u64,
     ticks: Ticks,
+    shared: Shared,
     /// Who waits for the program, if that is no process of the run.
     pub parent: Option<Parent>,
 }
@@ -106,8 +107,8 @@ fn duration(ticks: u64) -> Duration {
 
 impl Counted {
     pub fn new(proc: OwnedFd, files: OwnedFd) -> Counted {
-        let (ticks, parent) = (Ticks::default(), None);
-        Counted { proc, files, peak_bytes: 0, time: Duration::ZERO, inherited_bytes: 0, ticks, parent }
+        let (ticks, shared, parent) = (Ticks::default(), Shared::default(), None);
+        Counted { proc, files, peak_bytes: 0, time: Duration::ZERO, inherited_bytes: 0, ticks, shared, parent }
     }
 
     /// Memory that its processes have for themselves, and its files.
@@ -117,6 +118,7 @@ impl Counted {
         let mut bytes = 0u64;
         let mut nameless = Nameless::default();
         let mut present = BTreeSet::new();
+        self.shared.look_again();
         for entry in Dir::read_from(&processes).ok()?.flatten() {
             let name = entry.file_name().to_bytes();
             if !name.first().is_some_and(u8::is_ascii_digit) {
@@ -124,6 +126,8 @@ impl Counted {
             }
             bytes += self.memory_of(name).unwrap_or(0).saturating_sub(self.inherited_bytes);
             bytes += nameless.look(&self.proc, name);
+            let maps = self.text(name, b"maps", self.shared.left_bytes);
+            self.shared.see(&maps.unwrap_or_default());
             present.extend(number_of(name));
             if let Some((number, start, ticks)) = self.ticks_of(name) {
                 self.ticks.see(number, start, ticks);
@@ -132,26 +136,28 @@ impl Counted {
         self.ticks.forget_all_but(&present);
         let files = fstatvfs(&self.files).ok()?;
         bytes += files.f_blocks.saturating_sub(files.f_bfree) * files.f_frsize;
+        bytes += self.shared.bytes();
         self.peak_bytes = self.peak_bytes.max(bytes);
         self.time = self.time.max(duration(self.ticks.sum()));
         Some(bytes)
     }
 
-    fn text(&self, process: &[u8], name: &[u8]) -> Option<String> {
+    /// What one of a process's files says, and no more of it than this.
+    fn text(&self, process: &[u8], name: &[u8], most_bytes: u64) -> Option<String> {
         let path = [process, b"/", name].concat();
         let file = openat(&self.proc, path.as_slice(), OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
         let mut text = String::new();
-        File::from(file).read_to_string(&mut text).ok()?;
+        File::from(file).take(most_bytes).read_to_string(&mut text).ok()?;
         Some(text)
     }
 
     fn memory_of(&self, process: &[u8]) -> Option<u64> {
-        private_bytes(&self.text(process, b"statm")?)
+        private_bytes(&self.text(process, b"statm", LINE_BYTES)?)
     }
 
     /// Which process it is by number and start, and its own ticks: its children may be waited for by nobody.
     fn ticks_of(&self, process: &[u8]) -> Option<(u64, u64, u64)> {
-        let text = self.text(process, b"stat")?;
+        let text = self.text(process, b"stat", LINE_BYTES)?;
         let fields = numbers(&text)?;
         let (user, system, start) = (fields.get(11)?, fields.get(12)?, fields.get(19)?);
         Some((number_of(process)?, *start, user + system))
@@ -189,6 +195,51 @@ impl Ticks {
     fn sum(&self) -> u64 {
         self.gone + self.living.values().map(|(_, ticks)| ticks).sum::<u64>()
     }
+}
+
+/// More than the kernel says of a process in a line.
+const LINE_BYTES: u64 = 4096;
+/// More is not read of what processes have mapped: that would take longer than until the next look.
+const MOST_MAPS_BYTES: u64 = 2 << 20;
+
+/// Memory that is mapped, shared with children, and no file. The kernel does not say how much of it is in use, so that all of it
+/// counts, once, and for as long as a part of it is mapped: who unmaps the rest has not given it back.
+#[derive(Default)]
+struct Shared {
+    /// By the kernel's number, how long each is, and whether it is there still.
+    lengths: BTreeMap<u64, (u64, bool)>,
+    left_bytes: u64,
+}
+
+impl Shared {
+    fn look_again(&mut self) {
+        self.left_bytes = MOST_MAPS_BYTES;
+        self.lengths.retain(|_, (_, is_there)| std::mem::take(is_there));
+    }
+
+    /// What a process has mapped, as its `maps` says.
+    fn see(&mut self, maps: &str) {
+        self.left_bytes = self.left_bytes.saturating_sub(maps.len() as u64);
+        for (number, length) in maps.lines().filter_map(shared_mapping) {
+            let place = self.lengths.entry(number).or_default();
+            *place = (place.0.max(length), true);
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        self.lengths.values().map(|(length, _)| length).sum()
+    }
+}
+
+/// Which it is, and how far what is mapped of it reaches.
+fn shared_mapping(line: &str) -> Option<(u64, u64)> {
+    let line = line.strip_suffix("/dev/zero (deleted)")?;
+    let mut words = line.split_whitespace();
+    let (range, rights, offset, number) = (words.next()?, words.next()?, words.next()?, words.nth(1)?);
+    let (start, end) = range.split_once('-')?;
+    let hexadecimal = |word| u64::from_str_radix(word, 16).ok();
+    let length = hexadecimal(end)?.checked_sub(hexadecimal(start)?)?;
+    rights.ends_with('s').then_some((number.parse().ok()?, hexadecimal(offset)?.saturating_add(length)))
 }
 
 /// Files in memory that have no name: nobody but who has them open knows of them. Each counts once.
@@ -351,6 +402,29 @@ mod tests {
         }
         assert_eq!(ticks.sum(), 1000 * 3 + 1000);
         assert!(ticks.living.len() <= 2, "{}", ticks.living.len());
+    }
+
+    #[test]
+    fn shared_mappings_count_once_and_whole_while_a_part_of_them_is_mapped() {
+        let line = |start: u64, end: u64, rights: &str, offset: u64, rest: &str| {
+            format!("{start:x}-{end:x} {rights} {offset:08x} {rest}\n")
+        };
+        let whole = line(0x1000, 0x9000, "rw-s", 0, "00:01 77                         /dev/zero (deleted)");
+        let part = line(0x1000, 0x2000, "rw-s", 0, "00:01 77                         /dev/zero (deleted)");
+        let private = line(0x1000, 0x9000, "rw-p", 0, "00:01 78                         /dev/zero (deleted)");
+        let file = line(0x1000, 0x9000, "rw-s", 0, "00:2a 79                         /tmp/file");
+        let tail = line(0x9000, 0xa000, "rw-s", 0x7000, "00:01 80                         /dev/zero (deleted)");
+        let mut shared = Shared::default();
+        shared.look_again();
+        shared.see(&format!("{whole}{private}{file}"));
+        shared.see(&whole);
+        assert_eq!(shared.bytes(), 0x8000);
+        shared.look_again();
+        shared.see(&format!("{part}{tail}"));
+        assert_eq!(shared.bytes(), 0x8000 + 0x8000);
+        shared.look_again();
+        shared.look_again();
+        assert_eq!(shared.bytes(), 0);
     }
 
     #[test]

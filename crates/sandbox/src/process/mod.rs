@@ -5,6 +5,7 @@
 //! - `source`: what was granted and handed in, made ready outside
 //! - `inside`: the first process inside; `world` builds its files, `grant` puts in what was granted, `seal` gives
 //!   everything up
+//! - `overlay`: what puts a layer over directories; `fuse`: what does where that cannot
 //! - `fence`: what landlock leaves; `syscalls`: the calls that are left, as data, which `filter` compiles
 //! - `report`: what it tells the one outside
 //! - `ids`: who a run is on the host
@@ -22,12 +23,14 @@ mod cgroup;
 mod dream;
 mod fence;
 mod filter;
+mod fuse;
 mod grant;
 mod ids;
 mod inside;
 mod lay;
 mod meter;
 mod network;
+mod overlay;
 mod plan;
 mod report;
 mod seal;

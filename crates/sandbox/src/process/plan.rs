@@ -3,6 +3,7 @@
 use super::cell;
 use super::fence::{self, Left};
 use super::filter;
+use super::fuse::Fuse;
 use super::lay::{self, Laid};
 use super::meter;
 use super::network::{self, Wires};
@@ -57,6 +58,8 @@ pub struct Plan<'a> {
     /// There is no cgroup: the one outside counts, and needs what it counts by.
     pub is_counted: bool,
     pub wires: Option<Wires>,
+    /// What puts layers over directories where the kernel does not.
+    pub fuse: Option<Fuse>,
 }
 
 pub struct Program {
@@ -128,6 +131,13 @@ impl<'a> Plan<'a> {
         let is_host = purpose == Purpose::Hosted;
         let hosting = if is_host { filter::hosting() } else { Vec::new() };
         let rlimits = rlimits(&order.limits, is_counted, &Beside::of(purpose, cell));
+        let laid = lay::make_ready(&order.view)?;
+        // What lay in a layer before is marked as the kernel marks it; in a cell there is no device.
+        let may_need_fuse = matches!(purpose, Purpose::Run | Purpose::Probe)
+            && cell.is_none()
+            && laid.is_empty()
+            && grants.iter().any(|(_, granted)| granted.layer.is_some());
+        let fuse = may_need_fuse.then(|| Fuse::find(&grants, &rlimits, is_counted)).flatten();
         Ok(Plan {
             program: purpose.starts_program().then(|| Program::of(order)).transpose()?,
             environment: Words::new(environment.collect::<Result<_, _>>()?),
@@ -137,7 +147,8 @@ impl<'a> Plan<'a> {
             machine_id: format!("{}\n", machine_id()).into_bytes(),
             grants,
             files,
-            laid: lay::make_ready(&order.view)?,
+            laid,
+            fuse,
             memory_options: memory_options(&order.limits, if shares_view { 0 } else { skeleton_bytes })?,
             steps: seal::steps(&rlimits, cell.is_some(), purpose, if is_host { &hosting } else { &filter }),
             time_offsets: time_offsets(),

@@ -34,6 +34,10 @@ pub enum Step {
     Network,
     GoOn,
     Group,
+    /// A layer is by other means than the kernel's overlay.
+    Substitute,
+    /// Programs and libraries of the host are below no overlay.
+    Uncovered,
 }
 
 const STEPS: &[Step] = &[
@@ -64,6 +68,8 @@ const STEPS: &[Step] = &[
     Step::Network,
     Step::GoOn,
     Step::Group,
+    Step::Substitute,
+    Step::Uncovered,
 ];
 
 impl Step {
@@ -96,6 +102,8 @@ impl Step {
             Step::Network => "make the way out of the sandbox's own network",
             Step::GoOn => "go on inside the sandbox",
             Step::Group => "put the sandbox into its cgroup",
+            Step::Substitute => "put a layer over a directory by fuse-overlayfs",
+            Step::Uncovered => "put an overlay over the system's programs",
         }
     }
 

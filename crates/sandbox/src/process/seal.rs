@@ -42,6 +42,21 @@ pub fn steps(
     steps
 }
 
+/// Those of who serves a layer, who has no fence: it sees what the run sees, and the run's layer. The capability that it keeps
+/// means nothing in a user namespace; who has none may not look into who has one.
+pub fn steps_of_fuse(rlimits: &[(Resource, Rlimit)], filter: &[Instruction]) -> Vec<(Step, Call)> {
+    const WAKE_ALARM: u32 = 35;
+    let limits = rlimits.iter().filter_map(|(resource, limit)| Some(sealing::limit(*resource as u32, limit.current?)));
+    let others = (0..=last_capability()).filter(|capability| *capability != WAKE_ALARM).map(sealing::never_have);
+    let rest = [
+        sealing::have_one_capability(WAKE_ALARM),
+        sealing::hand_on(WAKE_ALARM),
+        sealing::get_no_new_privileges(),
+        sealing::be_filtered(filter),
+    ];
+    limits.chain(others).chain(rest).map(|call| (Step::Layer, call)).collect()
+}
+
 pub fn never_any_capability() -> impl Iterator<Item = Call> {
     (0..=last_capability()).map(sealing::never_have)
 }

@@ -201,6 +201,7 @@ impl Begun {
             limits: order.limits.clone(),
             started,
             lacks: report::steps(failed).filter_map(|step| lack(step, None)).collect(),
+            noted: report::steps(failed).filter(|step| step.wall().is_none()).collect(),
             uppers: layered.into_iter().map(|(_, index)| index).zip(handed_out).collect(),
             is_stopped: Arc::new(AtomicBool::new(false)),
             services: None,

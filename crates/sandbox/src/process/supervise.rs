@@ -3,7 +3,7 @@
 use super::cell::{KILLED, Line};
 use super::meter::{Meter, sockets_in, sockets_of};
 use super::network::Services;
-use super::report::{LENGTH, Message};
+use super::report::{LENGTH, Message, Step};
 use super::stream::Kept;
 use crate::backend::{Running, Stop};
 use crate::changes::layer;
@@ -33,6 +33,8 @@ pub struct Run {
     pub limits: Limits,
     pub started: Instant,
     pub lacks: Vec<Lack>,
+    /// What its first process noted beside that.
+    pub noted: Vec<Step>,
     /// What layered grants are written to, each with its place in the order.
     pub uppers: Vec<(usize, OwnedFd)>,
     pub is_stopped: Arc<AtomicBool>,
@@ -271,7 +273,9 @@ impl Run {
             memory_bytes: self.meter.peak_bytes(&end),
             output_bytes: self.streams.output_bytes,
         };
-        let mut reader = layer::Reader::new(self.limits.disk_bytes);
+        let has_substitute = self.noted.contains(&Step::Substitute);
+        let marks = if has_substitute { layer::Marks::Files } else { layer::Marks::Attributes };
+        let mut reader = layer::Reader::new(self.limits.disk_bytes, marks);
         for (grant, upper) in &self.uppers {
             reader.read(*grant, upper);
         }

@@ -1,6 +1,7 @@
 //! What this host offers, found out by trying: a process goes through all the steps of a run and says which failed.
 
 use super::cgroup::Layout;
+use super::report::Step;
 use super::start::{self, Purpose};
 use crate::order::{Access, Grant, Order};
 use crate::wall::{Lack, Strength, Wall};
@@ -18,18 +19,25 @@ pub const NAMESPACES: &[(Wall, u64, bool)] = &[
 ];
 
 pub fn survey() -> Vec<(Wall, Strength)> {
-    let lacks = match lacking_namespaces() {
-        lacks if lacks.iter().any(|lack| is_essential(lack.wall)) => lacks,
+    let (lacks, noted) = match lacking_namespaces() {
+        lacks if lacks.iter().any(|lack| is_essential(lack.wall)) => (lacks, Vec::new()),
         _ => try_all(),
     };
-    Wall::ALL.iter().map(|wall| (*wall, strength(*wall, &lacks))).collect()
+    Wall::ALL.iter().map(|wall| (*wall, strength(*wall, &lacks, &noted))).collect()
 }
 
-fn strength(wall: Wall, lacks: &[Lack]) -> Strength {
+fn strength(wall: Wall, lacks: &[Lack], noted: &[Step]) -> Strength {
     if let Some(lack) = lacks.iter().find(|lack| lack.wall == wall) {
         return Strength::Missing(lack.clone());
     }
     match (wall, Layout::of_host()) {
+        (Wall::Overlay, _) if noted.contains(&Step::Substitute) => {
+            Strength::Substitute("by fuse-overlayfs, a process of each run: the kernel's refuses".into())
+        }
+        (Wall::Overlay, _) if noted.contains(&Step::Uncovered) => Strength::Substitute(
+            "not over /usr or /etc, in which other file systems are mounted: a run can lock and watch files there"
+                .into(),
+        ),
         (Wall::MemoryLimit, Layout::Nothing { why }) => {
             Strength::Substitute(format!("counted by telos every 25 ms, and per process by the kernel: {why}"))
         }
@@ -58,18 +66,19 @@ fn attempt(flag: u64) -> rustix::io::Result<()> {
     clone::wait(child.pid, true).map(drop)
 }
 
-/// Goes through the steps of a run that runs nothing. What stops it altogether is missing as well.
-fn try_all() -> Vec<Lack> {
+/// Goes through the steps of a run that runs nothing. What stops it altogether is missing as well. And what is
+/// otherwise than it should be.
+fn try_all() -> (Vec<Lack>, Vec<Step>) {
     let mut order = Order { allows_weaker: true, ..Order::default() };
-    order.view.grants.push(Grant { host: "/usr".into(), inside: "/mnt/layered".into(), access: Access::Layered });
+    // Every host has it, and nothing is mounted below it, where no layer could be put over it.
+    order.view.grants.push(Grant { host: "/usr/bin".into(), inside: "/mnt/layered".into(), access: Access::Layered });
     match start::begin(&order, crate::backend::Streams::nowhere(), Purpose::Probe) {
-        Ok(begun) => begun.lacks,
-        Err(crate::SandboxError::TooWeak(lacks)) => lacks,
-        Err(other) => vec![Lack {
-            wall: Wall::MountNamespace,
-            why: other.to_string(),
-            remedy: remedy(Wall::MountNamespace).into(),
-        }],
+        Ok(mut begun) => (std::mem::take(&mut begun.lacks), std::mem::take(&mut begun.noted)),
+        Err(crate::SandboxError::TooWeak(lacks)) => (lacks, Vec::new()),
+        Err(other) => {
+            let (wall, why) = (Wall::MountNamespace, other.to_string());
+            (vec![Lack { wall, why, remedy: remedy(wall).into() }], Vec::new())
+        }
     }
 }
 
@@ -99,7 +108,10 @@ pub fn remedy(wall: Wall) -> &'static str {
             "the host's /proc must not be covered in parts: in a container start it with \
              --security-opt systempaths=unconfined"
         }
-        Wall::Overlay => "a kernel from 5.11 on with the overlay module, and from 6.6 on for attributes on tmpfs",
+        Wall::Overlay => {
+            "a kernel from 5.11 on with the overlay module, and from 6.6 on for attributes on tmpfs; or install \
+             fuse-overlayfs, and let everybody open /dev/fuse"
+        }
         Wall::Capabilities => {
             "nothing should keep a process from dropping capabilities; look at the host's security modules"
         }

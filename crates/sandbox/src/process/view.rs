@@ -117,14 +117,63 @@ pub struct Shown {
     pub is_directory: bool,
 }
 
+/// A directory at the root of the host that something is shown of, below an overlay.
+pub struct Part {
+    /// From the root.
+    name: &'static str,
+    /// It and an empty one, as the kernel's overlay wants them: it takes no fewer than two.
+    pub lowers: CString,
+    /// Where in memory the overlay is while things are taken from it.
+    pub place: CString,
+}
+
+impl Part {
+    fn of(path: &'static str) -> Part {
+        let name = path.split_once('/').map_or(path, |(name, _)| name);
+        let lowers = literal(&format!("/{name}:{}", NOTHING.to_string_lossy()));
+        Part { name, lowers, place: literal(&format!("over-{name}")) }
+    }
+
+    /// Where in the overlay a thing is that is shown, if it is of this part: by its name there, and nothing for all of it.
+    pub fn below<'a>(&self, shown: &'a Shown) -> Option<&'a CStr> {
+        let rest = shown.inside.to_bytes_with_nul().strip_prefix(self.name.as_bytes())?;
+        let rest = rest.strip_prefix(b"/").or_else(|| (rest == b"\0").then_some(rest))?;
+        CStr::from_bytes_with_nul(rest).ok()
+    }
+}
+
+/// An empty directory in memory.
+pub const NOTHING: &CStr = c"nothing";
+
 /// What is made and shown, ready for a process that must not ask for memory.
 pub struct Skeleton {
     pub directories: Vec<CString>,
     pub links: Vec<(CString, CString)>,
-    pub files: Vec<(CString, Vec<u8>)>,
+    pub files: Vec<(CString, Content)>,
     pub shown: Vec<Shown>,
+    /// What those are of.
+    pub parts: Vec<Part>,
     pub devices: Vec<Shown>,
     pub writable: Vec<CString>,
+}
+
+/// What is in a file that is made.
+pub enum Content {
+    Words(&'static str),
+    /// As much as this of a file of the host.
+    Copied {
+        host: CString,
+        bytes: u64,
+    },
+}
+
+impl Content {
+    fn bytes(&self) -> u64 {
+        match self {
+            Content::Words(words) => words.len() as u64,
+            Content::Copied { bytes, .. } => *bytes,
+        }
+    }
 }
 
 /// Where whoever is given nothing else may write.
@@ -139,8 +188,9 @@ impl Skeleton {
         Skeleton {
             directories: DIRECTORIES.iter().filter(is_needed).map(|path| literal(path)).collect(),
             links: Vec::new(),
-            files: FILES.iter().filter(is_told).map(|(path, text)| (literal(path), text.as_bytes().to_vec())).collect(),
+            files: FILES.iter().filter(is_told).map(|(path, words)| (literal(path), Content::Words(words))).collect(),
             shown: Vec::new(),
+            parts: Vec::new(),
             devices: DEVICES.iter().filter(is_used).map(|path| shown(path, false)).collect(),
             writable: vec![literal("tmp")],
         }
@@ -151,8 +201,9 @@ impl Skeleton {
         let mut skeleton = Skeleton {
             directories: DIRECTORIES.iter().map(|path| literal(path)).collect(),
             links: LINKS.iter().map(|(path, target)| (literal(path), literal(target))).collect(),
-            files: FILES.iter().map(|(path, text)| (literal(path), text.as_bytes().to_vec())).collect(),
+            files: FILES.iter().map(|(path, words)| (literal(path), Content::Words(words))).collect(),
             shown: vec![shown("usr", true)],
+            parts: vec![Part::of("usr")],
             devices: DEVICES.iter().map(|path| shown(path, false)).collect(),
             writable: WRITABLE.iter().map(|path| literal(path)).collect(),
         };
@@ -165,7 +216,7 @@ impl Skeleton {
     /// What its files take in memory.
     pub fn bytes(&self) -> u64 {
         const PAGE: u64 = 4096;
-        self.files.iter().map(|(_, bytes)| (bytes.len() as u64).next_multiple_of(PAGE)).sum()
+        self.files.iter().map(|(_, content)| content.bytes().next_multiple_of(PAGE)).sum()
     }
 
     /// A link is made again, a directory is shown, and a file that everybody may read copied; what is not there is not there
@@ -179,8 +230,13 @@ impl Skeleton {
         } else if metadata.is_dir() {
             self.directories.push(literal(path));
             self.shown.push(shown(path, true));
+            let part = Part::of(path);
+            if !self.parts.iter().any(|other| other.name == part.name) {
+                self.parts.push(part);
+            }
         } else if metadata.is_file() && metadata.mode() & 0o004 != 0 && metadata.len() < MOST_COPIED_BYTES {
-            self.files.extend(fs::read(&host).ok().map(|bytes| (literal(path), bytes)));
+            let content = Content::Copied { host: literal(&format!("/{path}")), bytes: metadata.len() };
+            self.files.push((literal(path), content));
         }
     }
 }
@@ -191,4 +247,27 @@ fn shown(path: &str, is_directory: bool) -> Shown {
 
 fn literal(text: &str) -> CString {
     CString::new(text).expect("paths of this module hold no zero")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shown_lies_in_the_overlay_of_its_part() {
+        let (etc, usr) = (Part::of("etc/ssl"), Part::of("usr"));
+        assert_eq!((etc.lowers.as_c_str(), etc.place.as_c_str()), (c"/etc:nothing", c"over-etc"));
+        let ssl = shown("etc/ssl", true);
+        assert_eq!((etc.below(&ssl), usr.below(&ssl)), (Some(c"ssl"), None));
+        assert_eq!((usr.below(&shown("usr", true)), usr.below(&shown("usrx", true))), (Some(c""), None));
+    }
+
+    #[test]
+    fn all_that_is_shown_of_this_host_is_of_a_part() {
+        let skeleton = Skeleton::of_host();
+        for shown in &skeleton.shown {
+            let count = skeleton.parts.iter().filter(|part| part.below(shown).is_some()).count();
+            assert_eq!(count, 1, "{:?}", shown.inside);
+        }
+    }
 }

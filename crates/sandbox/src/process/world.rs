@@ -6,11 +6,12 @@
 
 use super::grant::{self, View};
 use super::inside::{Inside, at};
+use super::overlay;
 use super::report::{Failure, Step};
 use super::start::Purpose;
-use super::view::{CODE, MACHINE_ID, OWN, OWN_PLACE, Shown};
-use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat, symlinkat};
-use rustix::io::Result as Answer;
+use super::view::{CODE, Content, MACHINE_ID, NOTHING, OWN, OWN_PLACE, Part, Shown};
+use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat, sendfile, symlinkat};
+use rustix::io::{Errno, Result as Answer};
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, fsconfig_create,
     fsconfig_set_string, fsmount, fsopen, move_mount, open_tree, unmount,
@@ -35,8 +36,8 @@ pub fn build(inside: &mut Inside<'_>) -> Result<(), Failure> {
     }
     // What several runs see has nothing of any of them, and nobody may ever write to it.
     let is_shared = plan.purpose == Purpose::Cell;
-    for (item, (path, bytes)) in skeleton.files.iter().enumerate() {
-        at(Step::Skeleton, item, write_file(&place, path, bytes, 0o644))?;
+    for (item, (path, content)) in skeleton.files.iter().enumerate() {
+        at(Step::Skeleton, item, fill_file(&place, path, content))?;
     }
     let identity = match is_shared {
         true => symlinkat(c"/run/machine-id", &place, MACHINE_ID),
@@ -50,9 +51,7 @@ pub fn build(inside: &mut Inside<'_>) -> Result<(), Failure> {
     for path in skeleton.writable.iter().filter(|_| !is_shared) {
         at(Step::Memory, 0, show_writable(&place, &root, path))?;
     }
-    for shown in &skeleton.shown {
-        at(Step::System, 0, show(&root, shown, READ_ONLY | NO_SETUID | NO_DEVICES))?;
-    }
+    show_system(inside, &memory, &root)?;
     for device in &skeleton.devices {
         at(Step::Devices, 0, show(&root, device, NO_SETUID | NO_PROGRAMS))?;
     }
@@ -141,6 +140,47 @@ fn show(root: &OwnedFd, shown: &Shown, attributes: u64) -> Answer<()> {
     attach(&tree, root, &shown.inside)
 }
 
+/// Programs and libraries below an overlay: a run's locks and watches are on files of its own then. What the kernel puts none
+/// over, such as a directory in which something else is mounted, is shown as it is; in a cell it is below one already.
+fn show_system(inside: &mut Inside<'_>, memory: &OwnedFd, root: &OwnedFd) -> Result<(), Failure> {
+    let skeleton = &inside.plan.skeleton;
+    for part in &skeleton.parts {
+        let overlay = if inside.plan.is_in_cell { Err(Errno::EXIST) } else { cover(memory, part) };
+        if overlay.is_err() && !inside.plan.is_in_cell {
+            inside.note(Step::Uncovered);
+        }
+        for (shown, below) in skeleton.shown.iter().filter_map(|shown| Some((shown, part.below(shown)?))) {
+            let is_shown = match &overlay {
+                Ok(overlay) => show_covered(overlay, below, root, shown),
+                Err(_) => show(root, shown, READ_ONLY | NO_SETUID | NO_DEVICES),
+            };
+            at(Step::System, 0, is_shown)?;
+        }
+    }
+    Ok(())
+}
+
+/// An overlay over a part of the host, at a place that only we know of.
+fn cover(memory: &OwnedFd, part: &Part) -> Answer<OwnedFd> {
+    for name in [NOTHING, &part.place] {
+        match mkdirat(memory, name, Mode::from_raw_mode(0o755)) {
+            Err(Errno::EXIST) | Ok(()) => {}
+            refused => return refused.and(Err(Errno::EXIST)),
+        }
+    }
+    rustix::process::fchdir(memory)?;
+    let attributes = overlay::HARMLESS | MountAttrFlags::MOUNT_ATTR_RDONLY;
+    let overlay = overlay::mount(&[(c"lowerdir", &part.lowers)], attributes)?;
+    attach(&overlay, memory, &part.place)?;
+    Ok(overlay)
+}
+
+fn show_covered(overlay: &OwnedFd, below: &CStr, root: &OwnedFd, shown: &Shown) -> Answer<()> {
+    let mut flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+    flags.set(OpenTreeFlags::AT_EMPTY_PATH, below.is_empty());
+    attach(&open_tree(overlay, below, flags)?, root, &shown.inside)
+}
+
 fn proc(root: &OwnedFd) -> Answer<OwnedFd> {
     let proc = make_proc()?;
     attach(&proc, root, c"proc")?;
@@ -186,9 +226,32 @@ pub fn attach_here(mount: &OwnedFd, target: &OwnedFd) -> Answer<()> {
 }
 
 fn write_file(directory: &OwnedFd, path: &CStr, bytes: &[u8], mode: u32) -> Answer<()> {
+    write_all(&create(directory, path, mode)?, bytes)
+}
+
+fn create(directory: &OwnedFd, path: &CStr, mode: u32) -> Answer<OwnedFd> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    let file = openat(directory, path, flags, Mode::from_raw_mode(mode))?;
-    write_all(&file, bytes)
+    openat(directory, path, flags, Mode::from_raw_mode(mode))
+}
+
+/// What is copied passes through the kernel only. If it has gone meanwhile, it is not there.
+fn fill_file(directory: &OwnedFd, path: &CStr, content: &Content) -> Answer<()> {
+    let (host, bytes) = match content {
+        Content::Words(words) => return write_file(directory, path, words.as_bytes(), 0o644),
+        Content::Copied { host, bytes } => (host, *bytes as usize),
+    };
+    let Ok(from) = openat(CWD, host, OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK, Mode::empty()) else {
+        return Ok(());
+    };
+    let into = create(directory, path, 0o644)?;
+    let mut left = bytes;
+    while left > 0 {
+        match sendfile(&into, &from, None, left)? {
+            0 => break,
+            count => left = left.saturating_sub(count),
+        }
+    }
+    Ok(())
 }
 
 pub fn write_all(file: &OwnedFd, bytes: &[u8]) -> Answer<()> {

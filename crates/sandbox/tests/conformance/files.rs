@@ -101,6 +101,26 @@ fn lock_granted() -> Said {
     crate::neighbours::hold("locked")
 }
 
+/// A program of the system that nobody runs meanwhile, but us.
+const RARE: &str = "/usr/bin/tsort";
+
+fn lock_system() -> Said {
+    let file = File::open(RARE)?;
+    rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive)?;
+    crate::neighbours::hold("locked")
+}
+
+/// Watches it, and says afterwards what it has seen, with the code that it ends with.
+fn watch_system() -> Said {
+    let watch = rustix::fs::inotify::init(rustix::fs::inotify::CreateFlags::NONBLOCK)?;
+    rustix::fs::inotify::add_watch(&watch, RARE, rustix::fs::inotify::WatchFlags::ALL_EVENTS)?;
+    crate::neighbours::hold("watching")?;
+    let seen = rustix::io::read(&watch, &mut [0_u8; 4096]);
+    std::process::exit(if seen.is_ok() { SEEN } else { 0 })
+}
+
+const SEEN: i32 = 9;
+
 pub const ROWS: &[Row] = &[
     Row::own("files.absolute", "opens a file of the host by its path", || read_host(""))
         .says(NOT_THERE)
@@ -411,6 +431,30 @@ pub const ROWS: &[Row] = &[
         locked.map_err(|error| format!("the host's file is locked: {error}"))
     })
     .by(&[Overlay]),
+    Row::story("files.lock_of_the_system", "locks a program of the system, so that nobody on the host can", |stage| {
+        let neighbour = crate::neighbours::Neighbour::start(stage, "half.lock_system")?;
+        if neighbour.said() != "locked" {
+            return Ok(());
+        }
+        let file = File::open(RARE).map_err(|error| error.to_string())?;
+        let locked = rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive);
+        locked.map_err(|error| format!("a program of the host is locked: {error}"))
+    })
+    .by(&[Overlay])
+    .needing(&["tsort"]),
+    Row::story("files.watch_of_the_system", "watches when somebody on the host uses a program", |stage| {
+        let neighbour = crate::neighbours::Neighbour::start(stage, "half.watch_system")?;
+        if neighbour.said() != "watching" {
+            return Ok(());
+        }
+        fs::read(RARE).map_err(|error| error.to_string())?;
+        match neighbour.finish() {
+            Some(0) => Ok(()),
+            ended => Err(format!("a program saw that a file of the host was read: it ended with {ended:?}")),
+        }
+    })
+    .by(&[Overlay])
+    .needing(&["tsort"]),
     Row::own("files.lease_of_the_host", "has itself asked before anybody opens a file of the host for writing", || {
         const SET_LEASE: usize = 1024;
         let file = File::open(format!("{GRANTED}/note"))?;
@@ -423,4 +467,8 @@ pub const ROWS: &[Row] = &[
 ];
 
 /// The other halves of stories.
-pub const HALVES: &[Row] = &[Row::own("half.lock_granted", "locks a granted file and holds it", lock_granted)];
+pub const HALVES: &[Row] = &[
+    Row::own("half.lock_granted", "locks a granted file and holds it", lock_granted),
+    Row::own("half.lock_system", "locks a program of the system and holds it", lock_system),
+    Row::own("half.watch_system", "watches a program of the system", watch_system),
+];

@@ -1,7 +1,7 @@
 //! Runs that end in every way there is, also by the death of whoever supervises them, leave nothing behind: no process, no
 //! mount, no group of limits, no namespace, no descriptor; and no file, which the round looks at after every row.
 //!
-//! `TELOS_SEED` says when things are killed; the gate takes a sample, `TELOS_SOAK` ten thousand.
+//! `TELOS_SEED` says when things are killed; the gate takes a sample, `TELOS_SOAK` ten thousand, or as many as `TELOS_CASES` says.
 
 use crate::neighbours::Neighbour;
 use crate::play::Stage;
@@ -9,6 +9,7 @@ use crate::table::{Judged, Row};
 use sandbox::{Order, Stdin, Streams};
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use system::raw::call;
@@ -110,6 +111,10 @@ fn abandoned_groups() -> BTreeSet<PathBuf> {
         Some(if whole.is_dir() { whole } else { mount })
     });
     let entries = directories.flat_map(|directory| fs::read_dir(directory).into_iter().flatten().flatten());
+    let own = rustix::process::geteuid().as_raw();
+    // Those of another user are for that one to clear away.
+    let is_own = |entry: &fs::DirEntry| entry.metadata().is_ok_and(|metadata| metadata.uid() == own);
+    let entries = entries.filter(is_own);
     entries.filter(|entry| is_abandoned(&entry.file_name().to_string_lossy())).map(|entry| entry.path()).collect()
 }
 
@@ -151,6 +156,18 @@ fn reap() {
 fn adopt_orphans() -> Result<(), String> {
     let answer = call(libc::SYS_prctl, &[libc::PR_SET_CHILD_SUBREAPER as usize, 1]);
     answer.map(drop).map_err(|error| error.to_string())
+}
+
+/// Others mount things on this host meanwhile, and what they mount is not for us to find. Only root can look away.
+fn have_own_mounts() -> Result<(), String> {
+    if !rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
+    let private = (libc::MS_PRIVATE | libc::MS_REC) as usize;
+    call(libc::SYS_unshare, &[libc::CLONE_NEWNS as usize])
+        .and_then(|_| call(libc::SYS_mount, &[0, c"/".as_ptr() as usize, 0, private, 0]))
+        .map(drop)
+        .map_err(|error| format!("mounts of its own: {error}"))
 }
 
 /// Moments to kill at, from a seed.
@@ -257,6 +274,7 @@ fn after_many_runs(stage: &Stage) -> Judged {
     if is_soak {
         call(libc::SYS_alarm, &[3600]).map_err(|error| error.to_string())?;
     }
+    have_own_mounts()?;
     let before = settled(stage)?;
     let mut moments = Moments::from_environment();
     for turn in 0..count(stage, is_soak) {
@@ -269,7 +287,8 @@ fn after_many_runs(stage: &Stage) -> Judged {
 
 /// A zygote takes long to start, and many of the ends cost one.
 fn count(stage: &Stage, is_soak: bool) -> usize {
-    let all = if is_soak { SOAK } else { SAMPLE };
+    let asked = std::env::var("TELOS_CASES").ok().and_then(|cases| cases.parse().ok());
+    let all = if is_soak { asked.unwrap_or(SOAK) } else { SAMPLE };
     if stage.backend.name() == crate::zygote::NAME { all / 5 } else { all }
 }
 

@@ -6,7 +6,7 @@ use crate::table::{Judged, Row, Said};
 use sandbox::Wall::{
     CgroupNamespace, IpcNamespace, MountNamespace, NetworkNamespace, Overlay, PidNamespace, UtsNamespace,
 };
-use sandbox::{Stdin, Stream, Streams};
+use sandbox::{Stdin, Stream, Streams, Verdict};
 use std::fs;
 use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Write};
 use std::os::linux::net::SocketAddrExt;
@@ -45,6 +45,13 @@ impl Neighbour {
         self.said.trim_end()
     }
 
+    /// Lets it go on to its end: the code that it ended with.
+    pub fn finish(mut self) -> Option<i32> {
+        self.hold.take();
+        let waited = rustix::process::waitpid(Some(self.process), rustix::process::WaitOptions::empty());
+        waited.ok().flatten().and_then(|(_, status)| status.exit_status())
+    }
+
     /// Kills whoever supervises it, in the middle.
     pub fn kill_supervisor(&self) {
         rustix::process::kill_process(self.process, rustix::process::Signal::KILL).ok();
@@ -69,7 +76,11 @@ fn supervise(stage: &Stage, half: &str, stdin: PipeReader, mut said: PipeWriter)
     });
     let started = stage.backend.start(&order, Streams { stdin: Stdin::Descriptor(stdin.into()), output });
     let ended = started.and_then(|running| running.wait());
-    std::process::exit(i32::from(ended.is_err()))
+    std::process::exit(match ended.map(|outcome| outcome.verdict) {
+        Ok(Verdict::Exited(code)) => code,
+        Ok(_) => 0,
+        Err(_) => 1,
+    })
 }
 
 /// Inside: says that all is ready, and holds it until the story has looked.

@@ -121,6 +121,23 @@ fn fill_nameless_file() -> Said {
     Ok("512 MB".into())
 }
 
+/// Memory that is shared with children and no file, of which one page stays mapped.
+fn fill_shared_mappings() -> Said {
+    const PIECE: usize = 16 << 20;
+    let rights = (libc::PROT_READ | libc::PROT_WRITE) as usize;
+    let kind = (libc::MAP_SHARED | libc::MAP_ANONYMOUS) as usize;
+    for _ in 0..32 {
+        let address = call(libc::SYS_mmap, &[0, PIECE, rights, kind, usize::MAX, 0])? as usize;
+        for page in 0..PIECE / 4096 {
+            call(libc::SYS_getrandom, &[address + page * 4096, 1, 0])?;
+        }
+        // What a limit sees to has time to do so.
+        std::thread::sleep(Duration::from_millis(100));
+        call(libc::SYS_munmap, &[address + 4096, PIECE - 4096])?;
+    }
+    Ok("512 MB".into())
+}
+
 fn fill_shared_segments() -> Said {
     for _ in 0..512 {
         let segment = call(libc::SYS_shmget, &[libc::IPC_PRIVATE as usize, MEGABYTE as usize, 0o600])?;
@@ -311,6 +328,10 @@ pub const ROWS: &[Row] = &[
     Row::own("bomb.shared_segments", "fills memory by shared segments that outlive it", fill_shared_segments)
         .with(|_, order| order.limits.memory_bytes = Some(128 * MEGABYTE))
         .says_or_ends(&["ENOMEM", "ENOSPC", "EPERM", "ENOSYS"], MEMORY)
+        .by(&[MemoryLimit]),
+    Row::own("bomb.shared_mappings", "fills memory that is shared with children and no file", fill_shared_mappings)
+        .with(|_, order| order.limits.memory_bytes = Some(128 * MEGABYTE))
+        .says_or_ends(&["ENOMEM", "EPERM"], MEMORY)
         .by(&[MemoryLimit]),
     Row::own("bomb.sockets", "fills memory by bytes that nobody receives", fill_sockets)
         .with(|_, order| order.limits.memory_bytes = Some(128 * MEGABYTE))

@@ -201,6 +201,11 @@ fn orphans() -> Said {
 }
 
 pub const ROWS: &[Row] = &[
+    Row::shell(
+        "works.sync",
+        "flushes what it wrote, as far as it can tell",
+        "echo x > /tmp/x && sync && sync -f /tmp/x && echo done",
+    ),
     Row::own("works.files", "makes, renames, links, locks and removes files", files),
     Row::own("works.big_file", "writes 300 MB to a file", big_file).with(|_, order| {
         order.limits.disk_bytes = Some(400 << 20);

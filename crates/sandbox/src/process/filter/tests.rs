@@ -2,8 +2,8 @@
 
 use super::*;
 use system::calls::{
-    SYS_clone, SYS_connect, SYS_execve, SYS_execveat, SYS_ioctl, SYS_mount, SYS_prctl, SYS_read, SYS_recvmsg,
-    SYS_seccomp, SYS_shmget, SYS_socket, SYS_socketpair,
+    SYS_clone, SYS_connect, SYS_execve, SYS_execveat, SYS_fsync, SYS_ioctl, SYS_mknodat, SYS_mount, SYS_prctl,
+    SYS_read, SYS_recvmsg, SYS_seccomp, SYS_shmget, SYS_socket, SYS_socketpair, SYS_sync, SYS_syncfs,
 };
 
 /// What the kernel would answer to a call.
@@ -54,9 +54,27 @@ fn every_number_is_answered_as_the_table_says() {
             Some(Answer::Allow) => seccomp::ALLOW,
             Some(Answer::Refuse) => seccomp::NOT_PERMITTED,
             Some(Answer::NoSuchCall) | None => seccomp::NO_SUCH_CALL,
+            Some(Answer::Nothing) => seccomp::DONE,
         };
         assert_eq!(ask(&filter, seccomp::NATIVE, number, [0; 6]), expected, "call {number}");
     }
+}
+
+/// A run that called `sync` in a loop kept the host's disks busy.
+#[test]
+fn nothing_of_the_host_is_flushed() {
+    for call in [SYS_sync, SYS_syncfs] {
+        assert_eq!(ask_here(call, [0; 6]), seccomp::DONE);
+    }
+    assert_eq!(ask_here(SYS_fsync, [0; 6]), seccomp::ALLOW);
+}
+
+/// Who serves a layer marks what was removed by a device without a number, and makes no other.
+#[test]
+fn who_serves_a_layer_makes_one_device_only() {
+    let filter = of_fuse(true);
+    let ask = |device| ask(&filter, seccomp::NATIVE, SYS_mknodat as u32, [0, 0, 0o020_000, device, 0, 0]);
+    assert_eq!((ask(0), ask(0x103)), (seccomp::ALLOW, seccomp::NOT_PERMITTED));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use super::checked::ALL_BITS;
 use super::*;
-use system::seccomp::NOT_PERMITTED;
+use system::seccomp::{ALLOW, NOT_PERMITTED};
 
 #[rustfmt::skip]
 pub const REFUSED: &[Group] = &[
@@ -66,9 +66,24 @@ pub const REFUSED: &[Group] = &[
 /// names of memory. It cannot have itself looked into, nor outlive its parent.
 const OWN_SETTINGS: &[u32] = &[2, 3, 15, 16, 29, 30, 39, 41, 42, 0x5356_4d41];
 
+/// Of `mmap`: what is no file, and whether it is shared or not.
+const NO_FILE: u32 = 0x20;
+const SHARING: u32 = 3;
+const PRIVATE: u32 = 2;
+
 /// In place of what the tables say.
-pub const CHECKED: &[Checked] = &[Checked {
-    why: "settings of the process itself, but for what keeps it in",
-    call: SYS_prctl,
-    checks: &[(0, Check::OneOf { bits: ALL_BITS, values: OWN_SETTINGS }, NOT_PERMITTED)],
-}];
+pub const CHECKED: &[Checked] = &[
+    Checked {
+        why: "settings of the process itself, but for what keeps it in",
+        call: SYS_prctl,
+        checks: &[(0, Check::OneOf { bits: ALL_BITS, values: OWN_SETTINGS }, NOT_PERMITTED)],
+    },
+    Checked {
+        why: "files, and memory of its own; what it would share with children could not be counted without a cgroup",
+        call: SYS_mmap,
+        checks: &[
+            (3, Check::OneOf { bits: NO_FILE, values: &[NO_FILE] }, ALLOW),
+            (3, Check::OneOf { bits: SHARING, values: &[PRIVATE] }, NOT_PERMITTED),
+        ],
+    },
+];
