@@ -68,6 +68,7 @@ Verification := Object clone do(
 // What checks answer with.
 
 Verification do(
+    //metadoc Finding description Why a check refuses a change: check, reason and place. Verification Finding is the prototype.
     Finding := Object clone do(
         with := method(check, reason, place,
             found := self clone
@@ -82,6 +83,7 @@ Verification do(
         asString := method(if(place isEmpty, reason, place .. ": " .. reason))
     )
 
+    //metadoc Verdict description What all checks found. Verification Verdict is the prototype.
     Verdict := Object clone do(
         //doc Verdict results The results of the checks, as Verification judgeOne gives them.
         results := list()
@@ -110,6 +112,7 @@ Verification do(
         )
     )
 
+    //metadoc Check description Looks at a change from one side. Verification Check is the prototype.
     Check := Object clone do(
         //doc Check name Names the check in a Verdict.
         name := "check"
@@ -125,6 +128,12 @@ Verification do(
 // Code as data: a method is its source, since a case is text.
 
 Verification do(
+    // What a method is before its body: an argument may hide what the body names.
+    headOf := method(source,
+        code := Message fromString(source)
+        list(code name) appendSeq(code arguments slice(0, -1) map(name))
+    )
+
     // The body of a method, a Message; nil if it is empty.
     bodyOf := method(source,
         code := Message fromString(source)
@@ -162,7 +171,8 @@ Verification do(
     )
 
     assertionsOf := method(body,
-        messagesOf(body) select(each, each name beginsWithSeq("assert") or(each name == "fail")) map(each, sourceOf(each))
+        asserting := messagesOf(body) select(each, each name beginsWithSeq("assert") or(each name == "fail"))
+        asserting map(each, sourceOf(each))
     )
 
     //doc Verification survey(objects) Returns what a case tells of objects, a Map of them by name: for each its slots, methods, protos and what it refers to.
@@ -185,7 +195,9 @@ Verification do(
             if(getSlot("value") isKindOf(Block), methods atPut(name, getSlot("value") code); continue)
             if(isObject(getSlot("value")), references append(nameOf call(getSlot("value"))))
         )
-        parts := if(getSlot("object") isKindOf(List), object, if(getSlot("object") isKindOf(Map), object values, list()))
+        parts := list()
+        if(getSlot("object") isKindOf(List), parts = object)
+        if(getSlot("object") isKindOf(Map), parts = object values)
         parts foreach(value, if(isObject(getSlot("value")), references append(nameOf call(getSlot("value")))))
         protos := getSlot("object") protos map(each, nameOf call(getSlot("each")))
         slots := getSlot("object") slotNames sort
@@ -256,24 +268,34 @@ Verification do(
         self
     )
 
-    slotsSetBy := method(body,
-        messagesOf(body) select(each, each name == "setSlot" or(each name == "updateSlot")) map(argAt(0) ?cachedResult)
-    )
-
-    //doc Verification testSources Returns a Map with the source of each slot of the UnitTests in the Lobby, by names such as "CounterTest setUp". What setUp sets is left out.
+    //doc Verification testSources Returns a Map with the source of each slot of the UnitTests in the Lobby, by names such as "CounterTest setUp". What they inherit below UnitTest is theirs; what setUp sets is left out.
     testSources := method(
         found := Map clone
         testCases foreach(name, case,
             ready := slotsSetBy(case getSlot("setUp") message)
-            case foreachSlot(slot, value,
+            holders := case ancestors select(each, UnitTest isKindOf(getSlot("each")) not)
+            holders reverse foreach(holder, holder foreachSlot(slot, value,
                 if(slot == "type" or(ready contains(slot)), continue)
-                source := if(getSlot("value") isKindOf(Block), getSlot("value") code,
-                    if(isObject(getSlot("value")), getSlot("value") type, getSlot("value") asJson)
-                )
-                found atPut(name .. " " .. slot, source)
-            )
+                found atPut(name .. " " .. slot, sourceOfValue(getSlot("value")))
+            ))
         )
         found
+    )
+
+    // The slots of self that a body sets whatever happens.
+    slotsSetBy := method(body,
+        found := list()
+        while(body,
+            next := body next
+            if(body name == "self" and(next) and(next name == "setSlot"), found append(next argAt(0) cachedResult))
+            body = next
+        )
+        found
+    )
+
+    sourceOfValue := method(value,
+        if(getSlot("value") isKindOf(Block), return getSlot("value") code)
+        if(isObject(getSlot("value")), getSlot("value") type, getSlot("value") asJson)
     )
 
     // How the runs of a test ended: "passed", "failed", "flaky" or "unsure"; nil if there are none.
@@ -314,7 +336,8 @@ Verification do(
         lost := assertionsOf(old) detect(each, assertions contains(each) not)
         if(lost, return "does not assert any more: " .. lost)
         statements := statementsOf(old)
-        if(statementsOf(new) slice(0, statements size) == statements, nil, "was changed otherwise than by adding to its end")
+        if(headOf(before) == headOf(after) and(statementsOf(new) slice(0, statements size) == statements), return nil)
+        "was changed otherwise than by adding to its end"
     )
 
     // Pairs of name and reason.
@@ -323,20 +346,19 @@ Verification do(
         before := partOf(case, "testSources") at("before")
         after := partOf(case, "testSources") at("after")
         before keys sort foreach(name,
-            if(after hasKey(name),
-                reason := if(after at(name) == before at(name), nil, weakening(before at(name), after at(name)))
-            ,
+            if(before at(name) == after at(name), continue)
+            reason := "was changed, and tests rest on it"
+            if(isTest(name afterSeq(" ")),
                 // That a test went is known from its runs.
-                reason := if(isTest(name afterSeq(" ")), nil, "was removed from a test case")
+                reason = if(after hasKey(name), weakening(before at(name), after at(name)), nil)
             )
             if(reason, found append(list(name, reason)))
         )
         cases := before keys map(beforeSeq(" "))
         after keys sort foreach(name,
             slot := name afterSeq(" ")
-            if(before hasKey(name) not and(cases contains(name beforeSeq(" "))) and(isTest(slot) not) and(UnitTest hasSlot(slot)),
-                found append(list(name, "takes the place of what all test cases share"))
-            )
+            if(before hasKey(name) or(cases contains(name beforeSeq(" ")) not) or(isTest(slot)), continue)
+            if(UnitTest hasSlot(slot), found append(list(name, "takes the place of what all test cases share")))
         )
         found
     )
@@ -369,6 +391,7 @@ Verification do(
 // Safety: what no change may do.
 
 Verification do(
+    //metadoc SafetyRule description What no change may do. Verification SafetyRule is the prototype.
     SafetyRule := Object clone do(
         //doc SafetyRule name Names the rule.
         name := "rule"
@@ -456,7 +479,9 @@ Verification do(
                 sizes keys sort map(name, Map with("name", name, "size", sizes at(name)))
             )
             placeOf := method(measured, measured at("size") asString .. " " .. measured at("name"))
-            isBrokenBy := method(measured, case, measured at("size") > maxima at(measured at("name"), measured at("size")))
+            isBrokenBy := method(measured, case,
+                maxima hasKey(measured at("name")) and(measured at("size") > maxima at(measured at("name")))
+            )
         ),
         SafetyRule clone do(
             name := "attempts"
@@ -480,6 +505,7 @@ Verification do(
 // Purity: rules of architecture, each from a decision record.
 
 Verification do(
+    //metadoc PurityRule description A rule of architecture, from a decision record. Verification PurityRule is the prototype.
     PurityRule := SafetyRule clone do(
         //doc PurityRule decision The number and title of the decision record.
         decision := ""
@@ -497,14 +523,17 @@ Verification do(
 
         //doc PurityRule wrongExamples Returns a list of the examples that it judges wrongly.
         wrongExamples := method(
-            accepts select(source, isBrokenByExample(source)) appendSeq(refuses select(source, isBrokenByExample(source) not))
+            wrong := accepts select(source, isBrokenByExample(source))
+            wrong appendSeq(refuses select(source, isBrokenByExample(source) not))
         )
 
         isBrokenByExample := method(source,
             context := Object clone
             context doString(source)
             objects := Map clone
-            context foreachSlot(name, value, if(Verification isObject(getSlot("value")), objects atPut(name, getSlot("value"))))
+            context foreachSlot(name, value,
+                if(Verification isObject(getSlot("value")), objects atPut(name, getSlot("value")))
+            )
             breaches(Map with("before", Map clone, "after", Verification survey(objects))) isEmpty not
         )
 
@@ -518,7 +547,7 @@ Verification do(
         PurityRule clone do(
             name := "no copied methods"
             decision := "0001: Prototypes all the way"
-            reason := "has the same methods as an object that is not its proto"
+            reason := "which is not its proto; what both share belongs in a proto of both"
             accepts := list(
                 "Animal := Object clone do(eat := method(1); sleep := method(2); walk := method(3)); Dog := Animal clone; Cat := Animal clone",
                 "Dog := Object clone do(eat := method(1); sleep := method(2)); Cat := Object clone do(eat := method(1); sleep := method(2))"
@@ -537,7 +566,7 @@ Verification do(
                     found at(pair) size > copiesMax and(found at(pair) size > was at(pair, list()) size)
                 )
                 pairs map(pair, list(
-                    reason .. ", " .. pair afterSeq("\n") .. ": " .. found at(pair) sort join(", ") .. "; what both share belongs in a proto of both",
+                    "has the methods " .. found at(pair) sort join(", ") .. " of " .. pair afterSeq("\n") .. ", " .. reason,
                     pair beforeSeq("\n")
                 ))
             )
@@ -582,8 +611,8 @@ Verification do(
             subjects := method(case, Verification changedMethods(case))
             isBrokenBy := method(changed, case,
                 names := Verification messagesOf(Verification bodyOf(changed at("after"))) map(name)
-                names detect(name, list("foreachSlot", "slotNames") contains(name)) isNil not and(
-                    names detect(name, list("setSlot", "setSlotWithType", "newSlot", "updateSlot") contains(name)) isNil not
+                names containsAny(list("foreachSlot", "slotNames")) and(
+                    names containsAny(list("setSlot", "setSlotWithType", "newSlot", "updateSlot"))
                 )
             )
         ),
@@ -592,7 +621,10 @@ Verification do(
             decision := "0001: Prototypes all the way"
             reason := "has a slot by which a class is known: an object has protos, and nothing beside them"
             accepts := list("Lesson := Object clone do(teacher := \"Ada\"; classroom := 5)")
-            refuses := list("Lesson := Object clone do(class := Object clone)", "Lesson := Object clone do(instanceOf := method(other, true))")
+            refuses := list(
+                "Lesson := Object clone do(class := Object clone)",
+                "Lesson := Object clone do(instanceOf := method(other, true))"
+            )
             words := list("class", "superclass", "subclass", "metaclass", "instanceOf", "isInstanceOf")
             isBrokenBy := method(object, case,
                 old := before(case, object at("name"), "slots", list())
@@ -605,7 +637,8 @@ Verification do(
         name := "purity"
         judge := method(case, verification,
             verification purityRules map(rule,
-                rule breaches(case) map(breach, finding(breach first .. " (decision " .. rule decision .. ")", breach last))
+                source := " (decision " .. rule decision .. ")"
+                rule breaches(case) map(breach, finding(breach first .. source, breach last))
             ) flatten
         )
     ))

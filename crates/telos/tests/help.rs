@@ -64,6 +64,8 @@ fn help_tells_prototypes_slots_and_objects_of_the_program() {
     assert!(list.contains("select(") && list.lines().all(|line| line.chars().count() <= 80), "{list}");
     assert_eq!(repl("help List append\n"), "List append(values, ...)\n    Adds the values at the end. Returns self.\n");
     assert!(repl("help List println\n").starts_with("Object println\n"), "what it inherits");
+    let late = "Verification judge(case)\n    Returns the Verdict of all checks.\n";
+    assert_eq!(repl("help Verification judge\n"), late, "what is loaded when it is first named");
     assert!(repl("help size\n").contains("List size") && repl("help size\n").contains("Map size"));
     assert!(repl("help if\n").starts_with("Object if(condition, thenExpression, elseExpression)\n"));
     let own = "Account := Object clone do(deposit := method(amount, amount))\nx := 1\n";

@@ -3,10 +3,10 @@
 //! went and one that came. Time and memory are bounded, and paid for; nothing here recurses.
 
 use super::{Args, ONE, Row};
+use crate::message as messages;
 use crate::signal::Outcome;
-use crate::syntax::{NodeId, Tree};
 use crate::vm::Vm;
-use object::{Kind, Value};
+use object::{Handle, Heap, Kind, Symbol, Value};
 use std::ops::Range;
 
 pub const TABLE: &[Row] = &[("distanceTo", ONE, distance)];
@@ -20,8 +20,8 @@ const PAIRS_PER_FUEL: usize = 32;
 fn distance(vm: &mut Vm, args: Args) -> Outcome {
     let other = args.of_kind(vm, 0, Kind::Message)?;
     let message = args.receiver(vm, Kind::Message)?;
-    let trees = [vm.message_tree(message)?, vm.message_tree(other)?];
-    let [one, other] = [Layers::new(&trees[0]), Layers::new(&trees[1])];
+    vm.charge(MESSAGES_MAX / PAIRS_PER_FUEL)?;
+    let [one, other] = [message, other].map(|root| Layers::new(vm, root));
     let pairs: usize = one.layers.iter().zip(&other.layers).map(|(one, other)| one.len() * other.len()).sum();
     vm.charge(pairs / PAIRS_PER_FUEL)?;
     let all = one.messages + other.messages;
@@ -31,51 +31,59 @@ fn distance(vm: &mut Vm, args: Args) -> Outcome {
 
 /// A tree by depth. Layers of expressions, which have messages below them, and of messages, which have the expressions of
 /// their arguments there, take turns.
-struct Layers<'t> {
-    layers: Vec<Vec<Place<'t>>>,
+struct Layers {
+    layers: Vec<Vec<Place>>,
     messages: usize,
+    /// What was looked at, the ends of expressions included: a message may be its own descendant.
+    looked_at: usize,
 }
 
-struct Place<'t> {
+struct Place {
     /// None for an expression.
-    name: Option<&'t str>,
+    name: Option<Symbol>,
     /// Where in the next layer what is below it stands.
     below: Range<usize>,
 }
 
-impl<'t> Layers<'t> {
-    fn new(tree: &'t Tree<'static>) -> Layers<'t> {
-        let mut found = Layers { layers: Vec::new(), messages: 0 };
-        let mut expressions = vec![tree.root];
-        while !expressions.is_empty() && found.messages < MESSAGES_MAX {
-            expressions = found.expressions(tree, &expressions);
+impl Layers {
+    fn new(vm: &Vm, root: Handle) -> Layers {
+        let mut found = Layers { layers: Vec::new(), messages: 0, looked_at: 0 };
+        let mut expressions = vec![root];
+        while !expressions.is_empty() && found.has_room() {
+            expressions = found.expressions(&vm.heap, vm.names.semicolon, &expressions);
         }
         found
     }
 
+    fn has_room(&self) -> bool {
+        self.messages < MESSAGES_MAX && self.looked_at < 2 * MESSAGES_MAX
+    }
+
     /// Adds a layer of expressions and that of their messages, and returns the expressions below those.
-    fn expressions(&mut self, tree: &'t Tree<'static>, roots: &[NodeId]) -> Vec<NodeId> {
-        let (mut expressions, mut messages, mut arguments) = (Vec::new(), Vec::new(), Vec::new());
+    fn expressions(&mut self, heap: &Heap, end: Symbol, roots: &[Handle]) -> Vec<Handle> {
+        let (mut expressions, mut below, mut arguments) = (Vec::new(), Vec::new(), Vec::new());
         for &root in roots {
-            let start = messages.len();
+            let start = below.len();
             let mut next = Some(root);
-            while let Some(at) = next
-                && self.messages < MESSAGES_MAX
+            while let Some(message) = next
+                && self.has_room()
             {
-                let node = &tree.nodes[at.0 as usize];
-                next = node.next;
-                if node.name == ";" {
+                next = messages::next(heap, message);
+                self.looked_at += 1;
+                let name = messages::name(heap, message);
+                if name == end {
                     continue;
                 }
                 let first = arguments.len();
                 // Places below are those of the next layer, so none is named that will not be there.
-                arguments.extend(node.args.iter().take(MESSAGES_MAX - first));
-                messages.push(Place { name: Some(&node.name), below: first..arguments.len() });
+                let count = messages::argument_count(heap, message).min(MESSAGES_MAX - first);
+                arguments.extend((0..count).filter_map(|index| messages::argument(heap, message, index)));
+                below.push(Place { name: Some(name), below: first..arguments.len() });
                 self.messages += 1;
             }
-            expressions.push(Place { name: None, below: start..messages.len() });
+            expressions.push(Place { name: None, below: start..below.len() });
         }
-        self.layers.extend([expressions, messages]);
+        self.layers.extend([expressions, below]);
         arguments
     }
 }
@@ -84,12 +92,13 @@ impl<'t> Layers<'t> {
 fn common(one: &Layers, other: &Layers) -> usize {
     let mut below: Vec<usize> = Vec::new();
     let mut width = 0;
+    let mut best = Vec::new();
     for (upper, lower) in one.layers.iter().zip(&other.layers).rev() {
         let mut counts = Vec::with_capacity(upper.len() * lower.len());
         for left in upper {
             for right in lower {
                 let same = left.name.is_some() && left.name == right.name;
-                counts.push(same as usize + aligned(&below, width, &left.below, &right.below));
+                counts.push(same as usize + aligned(&below, width, &left.below, &right.below, &mut best));
             }
         }
         (below, width) = (counts, lower.len());
@@ -98,12 +107,19 @@ fn common(one: &Layers, other: &Layers) -> usize {
 }
 
 /// The most that two rows of places have in common without crossing each other.
-fn aligned(counts: &[usize], width: usize, rows: &Range<usize>, columns: &Range<usize>) -> usize {
+fn aligned(
+    counts: &[usize],
+    width: usize,
+    rows: &Range<usize>,
+    columns: &Range<usize>,
+    best: &mut Vec<usize>,
+) -> usize {
     // Below the last common layer nothing is in common.
     if counts.is_empty() || rows.is_empty() || columns.is_empty() {
         return 0;
     }
-    let mut best = vec![0; columns.len() + 1];
+    best.clear();
+    best.resize(columns.len() + 1, 0);
     for row in rows.clone() {
         let mut diagonal = 0;
         for (at, column) in columns.clone().enumerate() {

@@ -191,7 +191,7 @@ impl Vm {
         Ok(syntax::print(&tree, tree.root))
     }
 
-    pub(crate) fn message_tree(&mut self, message: Handle) -> Result<syntax::Tree<'static>, Signal> {
+    fn message_tree(&mut self, message: Handle) -> Result<syntax::Tree<'static>, Signal> {
         let Some(tree) = messages::to_tree(&self.heap, message) else {
             let most = messages::REPEATS_MAX;
             return Err(self.raise(format!("this message repeats parts of itself more than {most} times")));

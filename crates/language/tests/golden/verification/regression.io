@@ -48,12 +48,26 @@ weakening(two, "method(x := 1; assertEquals(2, x); assertTrue(x > 0))")
 weakening(two, "method(x := 1; return; assertEquals(1, x); assertTrue(x > 0))")
 weakening(two, "method(try(x := 1; assertEquals(1, x); assertTrue(x > 0)))")
 weakening(two, "method(x := 2; assertEquals(1, x); assertTrue(x > 0))")
+weakening(two, "method(assertEquals, x := 1; assertEquals(1, x); assertTrue(x > 0))")
+weakening(two, "block(x := 1; assertEquals(1, x); assertTrue(x > 0))")
 weakening("3", "4")
 weakening("method()", two)
 
 before := Map with("T setUp", "method(1)", "T testA", two, "T help", "method(2)", "T testGone", two)
 after := Map with(
-    "T setUp", "method(2)", "T testA", "method(nil)", "T assertEquals", "method(nil)", "T testNew", "method(nil)",
+    "T setUp", "method(1; self assertEquals := method(nil))", "T testA", "method(nil)", "T assertEquals", "method(nil)", "T testNew", "method(nil)",
     "T other", "method(3)", "New assertEquals", "method(nil)"
 )
 judge(none, none, before, after)
+
+// A proto that is put between a case and UnitTest is a part of the case.
+before := Verification testSources
+Lenient := UnitTest clone do(assertEquals := method(a, b, nil))
+CounterTest setProto(Lenient)
+judge(none, none, before, Verification testSources)
+
+// What setUp sets whatever happens is no part of a case; anything else is.
+CounterTest count := 7
+CounterTest limit := 1000
+CounterTest setProto(UnitTest)
+judge(none, none, before, Verification testSources)

@@ -75,6 +75,10 @@ fn listed(name: &str, mut lines: Vec<(String, String)>) -> String {
 /// A slot of some prototype: found where the object itself would find it.
 fn about_slot(vm: &mut Vm, prototype: &str, slot: &str) -> String {
     let Some(object) = named(vm, prototype) else {
+        // A part of the library that is loaded when it is first named.
+        if let Some(entry) = documentation::find(prototype, slot) {
+            return details(&entry);
+        }
         return unknown(prototype, &prototypes().iter().map(|name| name.to_string()).collect::<Vec<_>>());
     };
     let lineage = vm.ancestor_types(object);
