@@ -24,8 +24,9 @@ pub struct StoreLoader<R, L> {
 }
 
 impl<R: Records, L: Language> Loader for StoreLoader<R, L> {
-    fn load(&self, handle: Handle, nest: &mut dyn Nest) -> Result<Loaded, String> {
-        let id = self.identities.id(handle).ok_or_else(|| format!("object {handle:?} has no id"))?;
+    fn load(&self, handle: Handle, id: Option<ObjectId>, nest: &mut dyn Nest) -> Result<Loaded, String> {
+        let id = id.or_else(|| self.identities.id(handle)).ok_or_else(|| format!("object {handle:?} has no id"))?;
+        debug_assert_eq!(self.identities.id(handle), Some(id));
         let mut filling = Filling { nest, identities: &self.identities, language: &self.language };
         let loaded = self.records.look_at(id, |found| match found {
             Found::Stored(creation) => filling.object(&creation),

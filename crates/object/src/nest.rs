@@ -2,6 +2,7 @@
 //! the two ways to get them: who has the heap for writing takes them in at once, who only reads sets them aside (see
 //! `fault`).
 
+use crate::change::ObjectId;
 use crate::heap::Heap;
 use crate::object::{Data, Kind, Object, flag};
 use crate::sequence::{Encoding, ItemType, Sequence};
@@ -12,8 +13,8 @@ pub trait Nest {
     /// To look at, never to load from.
     fn heap(&self) -> &Heap;
 
-    /// A handle for an object that the loader knows, to be loaded when it is first touched.
-    fn mint(&mut self) -> Handle;
+    /// A handle for an object that the loader knows by this id, to be loaded when it is first touched.
+    fn mint(&mut self, id: ObjectId) -> Handle;
 
     /// The symbol with these items.
     fn symbol(&mut self, sequence: Sequence) -> Symbol;
@@ -28,8 +29,8 @@ impl Nest for Heap {
         self
     }
 
-    fn mint(&mut self) -> Handle {
-        self.take_in(Object::hollow(self.hollow.shape))
+    fn mint(&mut self, id: ObjectId) -> Handle {
+        self.take_in(Object::labelled(self.hollow.shape, id))
     }
 
     fn symbol(&mut self, sequence: Sequence) -> Symbol {
@@ -58,7 +59,7 @@ impl Nest for Aside<'_> {
         self.0
     }
 
-    fn mint(&mut self) -> Handle {
+    fn mint(&mut self, _id: ObjectId) -> Handle {
         self.0.mint()
     }
 
