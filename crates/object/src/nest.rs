@@ -36,17 +36,19 @@ impl Nest for Heap {
     fn symbol(&mut self, sequence: Sequence) -> Symbol {
         let sequence = symbol::normal(sequence);
         let hash = symbol::hash_of(sequence.as_bytes());
-        match self.known_symbol(hash, |other| symbol::is_same(other, &sequence)) {
+        let next = self.next_taken_in();
+        match self.known_symbol_or(hash, |other| symbol::is_same(other, &sequence), next) {
             Some(symbol) => symbol,
-            None => self.take_in_symbol(hash, sequence),
+            None => self.take_in(self.loaded_symbol(sequence)),
         }
     }
 
     fn ascii_symbol(&mut self, text: &[u8]) -> Symbol {
         let hash = symbol::hash_of(text);
-        match self.known_symbol(hash, |other| symbol::is_ascii_text(other, text)) {
+        let next = self.next_taken_in();
+        match self.known_symbol_or(hash, |other| symbol::is_ascii_text(other, text), next) {
             Some(symbol) => symbol,
-            None => self.take_in_symbol(hash, ascii(text)),
+            None => self.take_in(self.loaded_symbol(ascii(text))),
         }
     }
 }
@@ -97,14 +99,13 @@ impl Heap {
     /// One more object, which counts as loaded.
     pub(crate) fn take_in(&mut self, object: Object) -> Handle {
         self.charge_loaded(object.logical_bytes());
+        let handle = self.next_taken_in();
         self.objects.push(object);
-        Handle(self.objects.len() as u32 - 1)
+        handle
     }
 
-    fn take_in_symbol(&mut self, hash: u32, sequence: Sequence) -> Symbol {
-        let symbol = self.take_in(self.loaded_symbol(sequence));
-        self.enter_symbol(hash, symbol);
-        symbol
+    fn next_taken_in(&self) -> Handle {
+        Handle(self.objects.len() as u32)
     }
 
     fn loaded_symbol(&self, sequence: Sequence) -> Object {
