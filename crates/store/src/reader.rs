@@ -6,7 +6,7 @@ use crate::image::Image;
 use crate::journal::Journal;
 use crate::pending::Committed;
 use crate::state::State;
-use object::change::{Creation, CreationOf, Draft, ObjectId, Operation, Outline};
+use object::change::{Creation, Draft, ObjectId, Operation, Outline, Resting};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use system::lmdb::{Pin, ReadTransaction};
 
@@ -116,7 +116,7 @@ impl Snapshot {
 /// An object that somebody looks at.
 pub enum Found<'r> {
     /// As it is in the image, from which its texts are borrowed.
-    Stored(CreationOf<&'r [u8]>),
+    Stored(Resting<'r>),
     /// Changed since then.
     Changed(Creation),
 }
