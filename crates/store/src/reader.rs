@@ -67,7 +67,7 @@ impl Reader {
 
 impl Snapshot {
     pub fn object(&self, object: ObjectId) -> Result<Option<&[u8]>, StoreError> {
-        Ok(self.transaction.get(self.image.objects, &object.to_bytes())?)
+        Ok(self.transaction.find(self.image.objects, &object.to_bytes())?)
     }
 
     pub fn outline(&self, object: ObjectId) -> Result<Option<Outline>, StoreError> {
