@@ -33,7 +33,7 @@ impl Identities {
         if let Some(handle) = self.handle(id) {
             return handle;
         }
-        let handle = nest.mint();
+        let handle = nest.mint(id);
         self.bind(handle, id);
         handle
     }

@@ -4,7 +4,7 @@
 use crate::capture::Language;
 use crate::form::{Flags, symbol_of_text};
 use crate::identity::Identities;
-use object::change::{BodyOf, CreationOf, DatumOf, ObjectId, RunOf};
+use object::change::{BodyOf, DatumOf, ObjectId, RunOf};
 use object::sequence::Sequence;
 use object::{Data, Handle, Kind, Loaded, Loader, Nest, Symbol, Value};
 use rustc_hash::FxHashSet;
@@ -24,12 +24,13 @@ pub struct StoreLoader<R, L> {
 }
 
 impl<R: Records, L: Language> Loader for StoreLoader<R, L> {
-    fn load(&self, handle: Handle, nest: &mut dyn Nest) -> Result<Loaded, String> {
-        let id = self.identities.id(handle).ok_or_else(|| format!("object {handle:?} has no id"))?;
+    fn load(&self, handle: Handle, id: Option<ObjectId>, nest: &mut dyn Nest) -> Result<Loaded, String> {
+        let id = id.or_else(|| self.identities.id(handle)).ok_or_else(|| format!("object {handle:?} has no id"))?;
+        debug_assert_eq!(self.identities.id(handle), Some(id));
         let mut filling = Filling { nest, identities: &self.identities, language: &self.language };
         let loaded = self.records.look_at(id, |found| match found {
-            Found::Stored(creation) => filling.object(&creation),
-            Found::Changed(creation) => filling.object(&creation),
+            Found::Stored(resting) => filling.object(resting.flags, &resting.protos, &resting.slots, &resting.body),
+            Found::Changed(made) => filling.object(made.flags, &made.protos, &made.slots, &made.body),
         })?;
         let loaded = loaded.ok_or_else(|| format!("object {id} is referred to, but not in the image"))?;
         loaded.map_err(|problem| format!("object {id}: {problem}"))
@@ -57,19 +58,25 @@ trait Letters: Ord + AsRef<[u8]> {}
 impl<T: Ord + AsRef<[u8]>> Letters for T {}
 
 impl Filling<'_> {
-    fn object<T: Letters>(&mut self, creation: &CreationOf<T>) -> Result<Loaded, String> {
-        let flags = Flags::from_number(creation.flags).ok_or("its kind is none that exists")?;
+    fn object<T: Letters>(
+        &mut self,
+        flags: u32,
+        protos: &[ObjectId],
+        slots: &[(T, DatumOf<T>)],
+        body: &BodyOf<T>,
+    ) -> Result<Loaded, String> {
+        let flags = Flags::from_number(flags).ok_or("its kind is none that exists")?;
         let mut loaded = Loaded { kind: flags.kind, is_activatable: flags.is_activatable, ..Loaded::default() };
-        for (name, value) in &creation.slots {
+        for (name, value) in slots {
             loaded.names.push(self.symbol(name)?);
             loaded.values.push(self.value(value)?);
         }
         if has_twins(&loaded.names) {
             return Err("it has two slots of one name".into());
         }
-        loaded.data = self.data(flags, &creation.body)?;
+        loaded.data = self.data(flags, body)?;
         self.language.check(self.nest.heap(), flags.kind, &loaded.data)?;
-        loaded.protos.extend(creation.protos.iter().map(|&proto| self.handle(proto)));
+        loaded.protos.extend(protos.iter().map(|&proto| self.handle(proto)));
         Ok(loaded)
     }
 

@@ -1,13 +1,14 @@
 //! Objects that are not here yet. Owns how they come in at their first touch, from whatever keeps them (see `Loader`).
 //!
 //! A handle may stand for an object that nobody has read yet: a *hollow* one, with a shape that nobody remembers, no slot
-//! and no flag. Whoever asks the heap for it gets it filled, so that no reader has to know. Readers only borrow the
+//! and no flag that others look at. It may carry its id, so that who loads it need not look elsewhere. Whoever asks the heap for it gets it filled, so that no reader has to know. Readers only borrow the
 //! heap, so what comes in meanwhile, and the symbols and shapes that it needs, is *late*: it lies aside, where a shared
 //! borrow may add to it, until the heap is next borrowed for writing, and settles.
 //!
 //! A load that fails gives an object with nothing in it and is remembered: whoever runs a program must look at
 //! `Heap::failure` before believing its result.
 
+use crate::change::ObjectId;
 use crate::heap::Heap;
 use crate::nest::{Aside, Nest};
 use crate::object::{Data, INLINE_SLOTS, Kind, Object, flag};
@@ -23,8 +24,9 @@ use thin_vec::ThinVec;
 
 /// Whatever keeps objects that are not in memory.
 pub trait Loader {
-    /// What a hollow object is. Objects that it refers to may be hollow, its texts are symbols: both are in the nest.
-    fn load(&self, handle: Handle, nest: &mut dyn Nest) -> Result<Loaded, String>;
+    /// What a hollow object is. Objects that it refers to may be hollow, its texts are symbols: both are in the nest. `id` is
+    /// what it was minted for, if the object still says so.
+    fn load(&self, handle: Handle, id: Option<ObjectId>, nest: &mut dyn Nest) -> Result<Loaded, String>;
 
     /// Whether the object would still be there if memory forgot it.
     fn keeps(&self, handle: Handle) -> bool;
@@ -88,6 +90,19 @@ impl Object {
         let inline = [Value::ABSENT; INLINE_SLOTS];
         Object { shape, kind: Kind::Hollow, flags: 0, stamp: 0, inline, more: ThinVec::new(), data: Data::None }
     }
+
+    /// The same with its id, which lies in memory where whoever loads it looks anyway.
+    pub(crate) fn labelled(shape: ShapeId, id: ObjectId) -> Object {
+        let mut object = Object::hollow(shape);
+        object.flags = flag::LABELLED;
+        let (high, low) = id.halves();
+        (object.inline[0], object.inline[1]) = (Value::from_bits(high), Value::from_bits(low));
+        object
+    }
+
+    fn label(&self) -> Option<ObjectId> {
+        self.has(flag::LABELLED).then(|| ObjectId::from_halves(self.inline[0].to_bits(), self.inline[1].to_bits()))
+    }
 }
 
 impl Heap {
@@ -149,6 +164,13 @@ impl Heap {
         }
     }
 
+    /// As `object`, for whoever has the heap for writing: what has to be loaded settles at once, and nothing is set aside.
+    #[inline(always)]
+    pub fn filled(&mut self, handle: Handle) -> &Object {
+        self.fill(handle);
+        self.resident(handle)
+    }
+
     #[cold]
     #[inline(never)]
     fn fill_hollow(&mut self, handle: Handle) {
@@ -156,9 +178,10 @@ impl Heap {
         if self.resident(handle).kind != Kind::Hollow {
             return;
         }
+        let id = self.resident(handle).label();
         // It is nobody's while it is at work: the heap is the nest.
         let loader = self.late.loader.take();
-        let loaded = loader.as_ref().map(|loader| loader.load(handle, self));
+        let loaded = loader.as_ref().map(|loader| loader.load(handle, id, self));
         self.late.loader = loader;
         let loaded = self.loaded_or_failed(handle, loaded);
         let shape = match self.shapes.known(&loaded.protos, &loaded.names) {
@@ -176,7 +199,8 @@ impl Heap {
         if let Some(object) = self.late.objects.get(&handle) {
             return object;
         }
-        let loaded = self.late.loader.as_ref().map(|loader| loader.load(handle, &mut Aside(self)));
+        let id = self.resident(handle).label();
+        let loaded = self.late.loader.as_ref().map(|loader| loader.load(handle, id, &mut Aside(self)));
         let loaded = self.loaded_or_failed(handle, loaded);
         self.note_touch(handle);
         let shape = match self.shapes.known(&loaded.protos, &loaded.names) {

@@ -2,6 +2,7 @@
 //! the two ways to get them: who has the heap for writing takes them in at once, who only reads sets them aside (see
 //! `fault`).
 
+use crate::change::ObjectId;
 use crate::heap::Heap;
 use crate::object::{Data, Kind, Object, flag};
 use crate::sequence::{Encoding, ItemType, Sequence};
@@ -12,8 +13,8 @@ pub trait Nest {
     /// To look at, never to load from.
     fn heap(&self) -> &Heap;
 
-    /// A handle for an object that the loader knows, to be loaded when it is first touched.
-    fn mint(&mut self) -> Handle;
+    /// A handle for an object that the loader knows by this id, to be loaded when it is first touched.
+    fn mint(&mut self, id: ObjectId) -> Handle;
 
     /// The symbol with these items.
     fn symbol(&mut self, sequence: Sequence) -> Symbol;
@@ -28,24 +29,26 @@ impl Nest for Heap {
         self
     }
 
-    fn mint(&mut self) -> Handle {
-        self.take_in(Object::hollow(self.hollow.shape))
+    fn mint(&mut self, id: ObjectId) -> Handle {
+        self.take_in(Object::labelled(self.hollow.shape, id))
     }
 
     fn symbol(&mut self, sequence: Sequence) -> Symbol {
         let sequence = symbol::normal(sequence);
         let hash = symbol::hash_of(sequence.as_bytes());
-        match self.known_symbol(hash, |other| symbol::is_same(other, &sequence)) {
+        let next = self.next_taken_in();
+        match self.known_symbol_or(hash, |other| symbol::is_same(other, &sequence), next) {
             Some(symbol) => symbol,
-            None => self.take_in_symbol(hash, sequence),
+            None => self.take_in(self.loaded_symbol(sequence)),
         }
     }
 
     fn ascii_symbol(&mut self, text: &[u8]) -> Symbol {
         let hash = symbol::hash_of(text);
-        match self.known_symbol(hash, |other| symbol::is_ascii_text(other, text)) {
+        let next = self.next_taken_in();
+        match self.known_symbol_or(hash, |other| symbol::is_ascii_text(other, text), next) {
             Some(symbol) => symbol,
-            None => self.take_in_symbol(hash, ascii(text)),
+            None => self.take_in(self.loaded_symbol(ascii(text))),
         }
     }
 }
@@ -58,7 +61,7 @@ impl Nest for Aside<'_> {
         self.0
     }
 
-    fn mint(&mut self) -> Handle {
+    fn mint(&mut self, _id: ObjectId) -> Handle {
         self.0.mint()
     }
 
@@ -96,14 +99,13 @@ impl Heap {
     /// One more object, which counts as loaded.
     pub(crate) fn take_in(&mut self, object: Object) -> Handle {
         self.charge_loaded(object.logical_bytes());
+        let handle = self.next_taken_in();
         self.objects.push(object);
-        Handle(self.objects.len() as u32 - 1)
+        handle
     }
 
-    fn take_in_symbol(&mut self, hash: u32, sequence: Sequence) -> Symbol {
-        let symbol = self.take_in(self.loaded_symbol(sequence));
-        self.enter_symbol(hash, symbol);
-        symbol
+    fn next_taken_in(&self) -> Handle {
+        Handle(self.objects.len() as u32)
     }
 
     fn loaded_symbol(&self, sequence: Sequence) -> Object {

@@ -109,6 +109,8 @@ pub mod flag {
     pub const SYMBOL: u8 = 2;
     /// A symbol that counts against the limit of the transaction under way. See `count`.
     pub(crate) const COUNTED: u8 = 4;
+    /// A hollow object that carries its id where others have slots.
+    pub(crate) const LABELLED: u8 = 8;
 }
 
 pub struct Object {

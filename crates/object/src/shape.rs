@@ -9,7 +9,7 @@ use elsa::FrozenIndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::cell::Cell;
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct ShapeId(pub u32);
 
 /// Beyond this many slots an object gets a shape of its own.
@@ -84,6 +84,8 @@ pub struct Shapes {
     late: FrozenIndexMap<u32, Box<Shape>, FxBuildHasher>,
     late_count: Cell<u32>,
     free: Vec<ShapeId>,
+    /// What `known` last found.
+    last_known: Cell<ShapeId>,
     roots: FxHashMap<Vec<Handle>, ShapeId>,
     clones: FxHashMap<Handle, ShapeId>,
 }
@@ -105,8 +107,19 @@ impl Shapes {
 
     /// The shape that objects with these protos and slots share, if there is one.
     pub(crate) fn known(&self, protos: &[Handle], names: &[Symbol]) -> Option<ShapeId> {
+        let last = self.last_known.get();
+        // Objects that come in one after the other are mostly alike. A freed shape has no names.
+        if let Some(shape) = self.table.get(last.0 as usize)
+            && !names.is_empty()
+            && (shape.names.as_slice(), shape.protos.as_slice()) == (names, protos)
+            && !shape.owned
+        {
+            return Some(last);
+        }
         let root = *self.roots.get(protos)?;
-        names.iter().try_fold(root, |id, name| self.get(id).transitions.get(name).copied())
+        let known = names.iter().try_fold(root, |id, name| self.get(id).transitions.get(name).copied())?;
+        self.last_known.set(known);
+        Some(known)
     }
 
     /// A shape for one object, until it settles.

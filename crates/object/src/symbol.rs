@@ -5,7 +5,7 @@ use crate::object::{Data, Kind, Object, flag};
 use crate::sequence::{Encoding, ItemType, Sequence};
 use crate::shape::ShapeId;
 use crate::value::{Handle, Symbol};
-use hashbrown::HashTable;
+use hashbrown::{HashTable, hash_table};
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 
@@ -32,6 +32,19 @@ impl Table {
     pub fn find(&self, hash: u32, is_wanted: impl Fn(Symbol) -> bool) -> Option<Symbol> {
         let is_it = |entry: &Entry| entry.hash == hash && is_wanted(entry.symbol);
         self.0.find(spread(hash), is_it).map(|entry| entry.symbol)
+    }
+
+    /// The same; if there is none, this new one is entered, with one walk for both.
+    #[inline]
+    fn find_or_insert(&mut self, hash: u32, is_wanted: impl Fn(Symbol) -> bool, new: Symbol) -> Option<Symbol> {
+        let is_it = |entry: &Entry| entry.hash == hash && is_wanted(entry.symbol);
+        match self.0.entry(spread(hash), is_it, |entry| spread(entry.hash)) {
+            hash_table::Entry::Occupied(known) => Some(known.get().symbol),
+            hash_table::Entry::Vacant(room) => {
+                room.insert(Entry { hash, symbol: new });
+                None
+            }
+        }
     }
 
     #[inline]
@@ -139,6 +152,18 @@ impl Heap {
         self.enter_symbol(hash, symbol);
         self.note_counted(symbol);
         symbol
+    }
+
+    /// The symbol that this holds for; if there is none, `new` is it from now on, and has to be made.
+    #[inline]
+    pub(crate) fn known_symbol_or(
+        &mut self,
+        hash: u32,
+        is_wanted: impl Fn(&Sequence) -> bool,
+        new: Symbol,
+    ) -> Option<Symbol> {
+        let objects = &self.objects;
+        self.symbols.table.find_or_insert(hash, |symbol| is_wanted(sequence_of(objects, symbol)), new)
     }
 
     /// From now on this symbol is the one for its text, whose hash this is.

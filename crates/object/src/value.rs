@@ -58,6 +58,15 @@ impl Value {
         Value(OBJECT_TAG | handle.0 as u64)
     }
 
+    /// Bits that are no value, for a place where nobody looks for one.
+    pub(crate) const fn from_bits(bits: u64) -> Value {
+        Value(bits)
+    }
+
+    pub(crate) const fn to_bits(self) -> u64 {
+        self.0
+    }
+
     #[inline(always)]
     pub const fn boolean(truth: bool) -> Value {
         if truth { Value::TRUE } else { Value::FALSE }

@@ -5,9 +5,7 @@ use crate::error::StoreError;
 use crate::label::Label;
 use crate::log::image_checksum;
 use crate::state::{self, State};
-use object::change::{
-    ChangeError, Creation, CreationOf, ObjectId, Outline, borrow_stored, decode_stored, outline_stored,
-};
+use object::change::{ChangeError, Creation, ObjectId, Outline, Resting, borrow_stored, decode_stored, outline_stored};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use system::lmdb::{Access, Environment, Options, ReadTransaction, Snapshot, Table, discard_newest, read_headers};
@@ -87,7 +85,7 @@ impl Image {
     }
 
     /// The same for whoever only looks at it.
-    pub fn borrowed_object<'v>(&self, object: ObjectId, value: &'v [u8]) -> Result<CreationOf<&'v [u8]>, StoreError> {
+    pub fn borrowed_object<'v>(&self, object: ObjectId, value: &'v [u8]) -> Result<Resting<'v>, StoreError> {
         borrow_stored(object, value).map_err(|source| self.damaged(object, source))
     }
 

@@ -6,7 +6,7 @@ use crate::image::Image;
 use crate::journal::Journal;
 use crate::pending::Committed;
 use crate::state::State;
-use object::change::{Creation, CreationOf, Draft, ObjectId, Operation, Outline};
+use object::change::{Creation, Draft, ObjectId, Operation, Outline, Resting};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use system::lmdb::{Pin, ReadTransaction};
 
@@ -67,7 +67,7 @@ impl Reader {
 
 impl Snapshot {
     pub fn object(&self, object: ObjectId) -> Result<Option<&[u8]>, StoreError> {
-        Ok(self.transaction.get(self.image.objects, &object.to_bytes())?)
+        Ok(self.transaction.find(self.image.objects, &object.to_bytes())?)
     }
 
     pub fn outline(&self, object: ObjectId) -> Result<Option<Outline>, StoreError> {
@@ -116,7 +116,7 @@ impl Snapshot {
 /// An object that somebody looks at.
 pub enum Found<'r> {
     /// As it is in the image, from which its texts are borrowed.
-    Stored(CreationOf<&'r [u8]>),
+    Stored(Resting<'r>),
     /// Changed since then.
     Changed(Creation),
 }

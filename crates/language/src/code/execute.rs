@@ -224,7 +224,7 @@ impl Vm {
                     let value = registers[instruction.b as usize];
                     if !value.is_number() {
                         match value.as_handle() {
-                            Some(handle) if !heap.object(handle).has(flag::ACTIVATABLE) => {}
+                            Some(handle) if !heap.filled(handle).has(flag::ACTIVATABLE) => {}
                             _ => break Exit::Leave,
                         }
                     }
@@ -365,7 +365,7 @@ impl Vm {
                 Op::GetOfLocal => {
                     let target = registers[instruction.b as usize];
                     if let Some(handle) = target.as_handle() {
-                        let object = heap.object(handle);
+                        let object = heap.filled(handle);
                         if object.has(flag::ACTIVATABLE) {
                             break Exit::Leave;
                         }

@@ -3,6 +3,7 @@
 use super::datum::{Datum, DatumOf, Text};
 use super::id::{ChangeId, ObjectId};
 use super::operation::{Field, FieldOf, Line, Operation, Run, RunOf};
+use smallvec::SmallVec;
 
 /// A new object, or one at rest, with texts of its own.
 pub type Creation = CreationOf<Text>;
@@ -19,6 +20,16 @@ pub struct CreationOf<T: Ord> {
     pub body: BodyOf<T>,
     /// The place in which it is made, for a container that is one and the same whoever makes it there.
     pub under: Option<(ObjectId, FieldOf<T>)>,
+}
+
+/// An object at rest as whoever takes it into a heap needs it: its texts are those of the record, and of what most objects
+/// have few, nothing is allocated.
+#[derive(Default)]
+pub struct Resting<'b> {
+    pub flags: u32,
+    pub protos: SmallVec<[ObjectId; 2]>,
+    pub slots: SmallVec<[(&'b [u8], DatumOf<&'b [u8]>); 4]>,
+    pub body: BodyOf<&'b [u8]>,
 }
 
 /// What an object holds beside its slots.

@@ -1,7 +1,7 @@
 //! Bytes to changes. What comes in may be anything: whatever is read is checked, nothing is set aside for more than the
 //! input can hold, and no recursion follows it.
 
-use super::creation::{BodyOf, Creation, CreationOf};
+use super::creation::{BodyOf, Creation, CreationOf, Resting};
 use super::datum::{Datum, DatumOf, Text};
 use super::error::ChangeError;
 use super::id::{ActorId, ChangeId, ObjectId};
@@ -149,6 +149,28 @@ impl<'b> Decoder<'b> {
     }
 }
 
+impl<'b> Decoder<'b, &'b [u8]> {
+    /// One object that was written by itself, for whoever takes it in at once; nothing may follow it.
+    pub(super) fn resting(object: ObjectId, bytes: &'b [u8]) -> Result<Resting<'b>, ChangeError> {
+        let mut decoder = Decoder::of_one(object, bytes);
+        let head = decoder.reader.byte()?;
+        decoder.reader.small::<u32>("kind of object")?;
+        decoder.place(head)?;
+        let mut resting = Resting { flags: decoder.flags(head)?, ..Resting::default() };
+        for _ in 0..decoder.reader.count()? {
+            resting.protos.push(decoder.far()?);
+        }
+        for _ in 0..decoder.reader.count()? {
+            resting.slots.push((decoder.name()?, decoder.datum()?));
+        }
+        resting.body = decoder.body(head & body::MASK)?;
+        match decoder.reader.rest() {
+            0 => Ok(resting),
+            rest => Err(ChangeError::Surplus(rest)),
+        }
+    }
+}
+
 impl<'b, T: ReadText<'b>> Decoder<'b, T> {
     /// One object that was written by itself; nothing may follow it.
     pub(super) fn alone(object: ObjectId, bytes: &'b [u8]) -> Result<CreationOf<T>, ChangeError> {
@@ -209,14 +231,9 @@ impl<'b, T: ReadText<'b>> Decoder<'b, T> {
 
     /// All of a creation that stands before its body, and what form that has.
     fn front(&mut self, known: Option<ObjectId>) -> Result<(u8, CreationOf<T>), ChangeError> {
-        let head = self.reader.byte()?;
-        let mut creation = CreationOf { kind: self.reader.small("kind of object")?, ..CreationOf::default() };
-        if head & body::IS_UNDER != 0 {
-            creation.under = Some((self.far()?, self.under()?));
-        }
-        if head & body::HAS_FLAGS != 0 {
-            creation.flags = self.reader.small("flags")?;
-        }
+        let (head, kind) = (self.reader.byte()?, self.reader.small("kind of object")?);
+        let mut creation = CreationOf { kind, under: self.place(head)?, ..CreationOf::default() };
+        creation.flags = self.flags(head)?;
         for _ in 0..self.reader.count()? {
             creation.protos.push(self.far()?);
         }
@@ -225,6 +242,14 @@ impl<'b, T: ReadText<'b>> Decoder<'b, T> {
             creation.slots.push((self.name()?, self.datum()?));
         }
         Ok((head & body::MASK, creation))
+    }
+
+    fn place(&mut self, head: u8) -> Result<Option<(ObjectId, FieldOf<T>)>, ChangeError> {
+        if head & body::IS_UNDER == 0 { Ok(None) } else { Ok(Some((self.far()?, self.under()?))) }
+    }
+
+    fn flags(&mut self, head: u8) -> Result<u32, ChangeError> {
+        if head & body::HAS_FLAGS == 0 { Ok(0) } else { self.reader.small("flags") }
     }
 
     fn under(&mut self) -> Result<FieldOf<T>, ChangeError> {

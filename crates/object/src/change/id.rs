@@ -72,6 +72,14 @@ impl ObjectId {
         self.high & DERIVED != 0
     }
 
+    pub(crate) const fn halves(self) -> (u64, u64) {
+        (self.high, self.low)
+    }
+
+    pub(crate) const fn from_halves(high: u64, low: u64) -> ObjectId {
+        ObjectId { high, low }
+    }
+
     /// Sixteen bytes that sort as the ids do: a key for the store.
     pub fn to_bytes(self) -> [u8; 16] {
         let mut bytes = [0; 16];

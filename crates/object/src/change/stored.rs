@@ -7,7 +7,7 @@
 //! | 1 | form; 1: one whole creation. Others are for objects in pieces, and refused by this version |
 //! | … | the creation, as in a batch whose only object this is |
 
-use super::creation::{Creation, CreationOf};
+use super::creation::{Creation, Resting};
 use super::datum::Text;
 use super::decode::Decoder;
 use super::encode::Encoder;
@@ -37,8 +37,8 @@ pub fn decode_stored(object: ObjectId, bytes: &[u8]) -> Result<Creation, ChangeE
 }
 
 /// The same for whoever only looks at it: its texts are those of the bytes.
-pub fn borrow_stored(object: ObjectId, bytes: &[u8]) -> Result<CreationOf<&[u8]>, ChangeError> {
-    Decoder::alone(object, checked(object, bytes)?)
+pub fn borrow_stored(object: ObjectId, bytes: &[u8]) -> Result<Resting<'_>, ChangeError> {
+    Decoder::resting(object, checked(object, bytes)?)
 }
 
 /// What operations fit the object. The elements are not looked at, nor is the checksum: whoever reads the object does.

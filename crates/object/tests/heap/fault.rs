@@ -4,6 +4,7 @@
 use crate::model::{Model, ModelData};
 use crate::operation::{Operation, operations};
 use crate::world::{World, config};
+use object::change::{ActorId, ChangeId, ObjectId};
 use object::sequence::Sequence;
 use object::{Data, Handle, Heap, Kind, Loaded, Loader, Nest, Value, flag};
 use proptest::prelude::*;
@@ -22,7 +23,7 @@ struct Kept {
 }
 
 impl Loader for Shelf {
-    fn load(&self, handle: Handle, nest: &mut dyn Nest) -> Result<Loaded, String> {
+    fn load(&self, handle: Handle, _id: Option<ObjectId>, nest: &mut dyn Nest) -> Result<Loaded, String> {
         let shelf = self.0.borrow();
         let Kept { model, names } = shelf.get(&handle).ok_or("it was never taken out")?;
         Ok(Loaded {
@@ -143,4 +144,41 @@ fn a_collection_loads_nothing() {
     heap.collect(|visit| visit(Value::object(holder)));
     assert!(heap.is_hollow(held) && shelf.keeps(held) && !shelf.keeps(loose));
     assert!(!heap.has_failed());
+}
+
+/// What a loader was told of objects that came in.
+#[derive(Clone, Default)]
+struct Told(Rc<RefCell<Vec<Option<ObjectId>>>>);
+
+impl Loader for Told {
+    fn load(&self, _handle: Handle, id: Option<ObjectId>, _nest: &mut dyn Nest) -> Result<Loaded, String> {
+        self.0.borrow_mut().push(id);
+        Ok(Loaded::default())
+    }
+
+    fn keeps(&self, _handle: Handle) -> bool {
+        true
+    }
+
+    fn released(&self, _handle: Handle) {}
+}
+
+/// A hollow object carries its id until it is filled; from then on only the loader knows it.
+#[test]
+fn an_object_that_is_minted_in_a_nest_says_who_it_is() {
+    let (mut heap, told) = (Heap::new(), Told::default());
+    heap.set_loader(Box::new(told.clone()));
+    let derived = ObjectId::from_bytes([0xFF; 16]);
+    let ids = [ObjectId::minted(ChangeId::new(ActorId(7), 3)), derived];
+    for id in ids {
+        let handle = Nest::mint(&mut heap, id);
+        assert!(heap.is_hollow(handle) && !heap.is_symbol(handle));
+        heap.collect(|visit| visit(Value::object(handle)));
+        assert_eq!(heap.filled(handle).kind(), Kind::Object);
+        heap.hollow_out(handle);
+        heap.renew_epoch();
+        assert_eq!(heap.object(handle).kind(), Kind::Object);
+    }
+    let expected: Vec<Option<ObjectId>> = ids.iter().flat_map(|&id| [Some(id), None]).collect();
+    assert_eq!(*told.0.borrow(), expected);
 }

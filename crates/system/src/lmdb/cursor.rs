@@ -26,7 +26,7 @@ impl<'t> Cursor<'t> {
     ) -> Result<Cursor<'t>, SystemError> {
         let mut pointer = ptr::null_mut();
         // SAFETY: the caller vouches for the transaction; the pointer is used only after success.
-        environment.check("read", unsafe { sys::mdb_cursor_open(transaction, table.0, &mut pointer) })?;
+        environment.check("read", unsafe { sys::mdb_cursor_open(transaction, table.number, &mut pointer) })?;
         Ok(Cursor { pointer, environment, snapshot: PhantomData })
     }
 

@@ -39,7 +39,10 @@ pub enum Snapshot {
 
 /// One table of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Table(pub(super) sys::MDB_dbi);
+pub struct Table {
+    pub(super) number: sys::MDB_dbi,
+    pub(super) name: &'static str,
+}
 
 /// An open file.
 pub struct Environment {
@@ -85,9 +88,9 @@ impl Environment {
 
     /// A table by its name; made if the transaction may write. To be called once a table, before other threads begin
     /// transactions.
-    pub fn table(self: &Arc<Self>, name: &str, is_writer: bool) -> Result<Table, SystemError> {
-        let name = CString::new(name);
-        let name = name.map_err(|_| SystemError::NoImage { path: self.path.clone(), reason: "bad name of a table" })?;
+    pub fn table(self: &Arc<Self>, name: &'static str, is_writer: bool) -> Result<Table, SystemError> {
+        let text = CString::new(name);
+        let text = text.map_err(|_| SystemError::NoImage { path: self.path.clone(), reason: "bad name of a table" })?;
         let (mut table, mut transaction) = (0, ptr::null_mut());
         let begin = if is_writer { 0 } else { sys::MDB_RDONLY };
         let open = if is_writer { sys::MDB_CREATE } else { 0 };
@@ -95,14 +98,14 @@ impl Environment {
         // name lives through the call.
         unsafe {
             self.check("read", sys::mdb_txn_begin(self.pointer, ptr::null_mut(), begin, &mut transaction))?;
-            let opened = sys::mdb_dbi_open(transaction, name.as_ptr(), open, &mut table);
+            let opened = sys::mdb_dbi_open(transaction, text.as_ptr(), open, &mut table);
             if opened != 0 {
                 sys::mdb_txn_abort(transaction);
             }
             self.check("read", opened)?;
             self.check("write", sys::mdb_txn_commit(transaction))?;
         }
-        Ok(Table(table))
+        Ok(Table { number: table, name })
     }
 
     /// The file as it is now.

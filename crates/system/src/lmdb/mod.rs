@@ -1,6 +1,7 @@
 //! LMDB, as much of it as the image needs: one file, a few tables, one writer, snapshots for readers.
 //!
-//! - `environment`: opening and closing; `transaction`: snapshots and writes; `cursor`: walking a table
+//! - `environment`: opening and closing; `transaction`: snapshots and writes; `cursor`: walking a table;
+//!   `tree`: finding a key without LMDB
 //! - `header`: the two pages that say what the file holds, read without trusting them; `survey`: all pages, likewise
 //!
 //! **No flush happens here.** LMDB is opened without its own, and a committed transaction is in the kernel's hands only.
@@ -14,6 +15,7 @@ mod environment;
 mod header;
 mod survey;
 mod transaction;
+mod tree;
 
 pub use cursor::Cursor;
 pub use environment::{Access, Environment, Options, Snapshot, Table};
