@@ -127,7 +127,7 @@ impl<'a> Plan<'a> {
         let skeleton_bytes = skeleton.bytes();
         let is_host = purpose == Purpose::Hosted;
         let hosting = if is_host { filter::hosting() } else { Vec::new() };
-        let rlimits = rlimits(&order.limits, is_counted, &Beside::of(purpose, cell));
+        let rlimits = rlimits(&order.limits, is_counted, &Beside::of(purpose, cell, is_counted));
         Ok(Plan {
             program: purpose.starts_program().then(|| Program::of(order)).transpose()?,
             environment: Words::new(environment.collect::<Result<_, _>>()?),
@@ -229,10 +229,10 @@ struct Beside {
 }
 
 impl Beside {
-    fn of(purpose: Purpose, cell: Option<u64>) -> Beside {
+    fn of(purpose: Purpose, cell: Option<u64>, is_counted: bool) -> Beside {
         match purpose {
-            // The first process is what runs, with all that we have.
-            Purpose::Dream => Beside { processes: 0, data_bytes: meter::own_data_bytes() },
+            // The first process is what runs, with all that we have; a cgroup does not count that.
+            Purpose::Dream => Beside { processes: 0, data_bytes: if is_counted { meter::own_data_bytes() } else { 0 } },
             _ => Beside { processes: 1 + cell.unwrap_or(0), data_bytes: 0 },
         }
     }
