@@ -2,7 +2,7 @@
 //! carries bytes between that and the keeper (`carry`), writes its journal down, and sees it to its end. It has one thread: each
 //! would cost a dream more than what it does.
 
-use crate::carry::Carrier;
+use crate::carry::{Carrier, Piece};
 use crate::error::DreamError;
 use crate::journal::{Bounds, Decoder, ForkPoint, Journaling, Writer};
 use crate::kept::{Dreams, End, Header, KeptDream, Recording, Status, Usage};
@@ -88,10 +88,11 @@ impl Alone {
         let said = Said::default();
         let (fork, bounds) = record.beginning();
         let layered = self.layered(&record, order);
-        let (mut record, mut recorded) = (Some(record), None);
+        let (mut record, mut recorded, mut down) = (Some(record), None, None);
         let sealed = layered.and_then(|(layers, order)| {
-            let sealed = self.seal(Writer::new(fork, bounds), &order, &said, dream, || {
+            let sealed = self.seal(Writer::new(fork, bounds), &order, &said, dream, |conversation| {
                 recorded = record.take().map(|record| self.recorded(record));
+                down = Some(Piece::ahead(self.line(), conversation));
             });
             Ok((sealed?, layers))
         });
@@ -106,8 +107,8 @@ impl Alone {
         };
         match sealed {
             Ok(((conversation, journal, dreamer), layers)) => {
-                let line = UnixStream::from(self.0.line);
-                let Ok(carrier) = Carrier::new(line, conversation, journal, (recording, decoder)) else { return 1 };
+                let ways = (UnixStream::from(self.0.line), conversation, down.unwrap_or_default());
+                let Ok(carrier) = Carrier::new(ways, journal, (recording, decoder)) else { return 1 };
                 Dreaming { carrier, dreamer, said, layers }.see_to_its_end()
             }
             // There is no dreamer: whoever asks for it is told why, by the one file there is to read.
@@ -147,14 +148,14 @@ impl Alone {
         Ok((Layers::new(&mut order, left)?, order))
     }
 
-    /// Makes the dreamer, and does something `meanwhile`, unless there is none.
+    /// Makes the dreamer, and does something `meanwhile`, with the way to it, unless there is none.
     fn seal(
         &self,
         writer: Writer,
         order: &Order,
         said: &Said,
         dream: impl FnOnce(Sealed) -> i32,
-        meanwhile: impl FnOnce(),
+        meanwhile: impl FnOnce(&UnixStream),
     ) -> Result<(UnixStream, OwnedFd, Box<Dreamer>), DreamError> {
         let no_pipe =
             |error: std::io::Error| DreamError::Seal(SandboxError::System { action: "make a pipe", source: error });
@@ -171,7 +172,7 @@ impl Alone {
             }
         };
         let streams = Streams { stdin: Stdin::Empty, output: said.sink() };
-        let dreamer = sandbox::process::sealed_meanwhile(order, streams, &handed_on, body, meanwhile);
+        let dreamer = sandbox::process::sealed_meanwhile(order, streams, &handed_on, body, || meanwhile(&conversation));
         Ok((conversation, journal.into(), dreamer.map_err(DreamError::Seal)?))
     }
 }

@@ -22,7 +22,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 const PIECE_BYTES: usize = 16 << 10;
 
 /// What was taken from one side, and not yet by the other.
-struct Piece {
+#[derive(Default)]
+pub struct Piece {
     bytes: Vec<u8>,
     /// What of it lies between the sides, still.
     held: std::ops::Range<usize>,
@@ -31,8 +32,15 @@ struct Piece {
 }
 
 impl Piece {
-    fn new() -> Piece {
-        Piece { bytes: Vec::new(), held: 0..0, is_over: false }
+    /// What is there already, given on as far as it is taken: a dreamer that seals itself finds it when it looks.
+    pub fn ahead(from: impl AsFd, to: impl AsFd) -> Piece {
+        let mut piece = Piece::default();
+        if piece.take(from) {
+            piece.give(to);
+        }
+        // An end is met again by whoever goes on.
+        piece.is_over = false;
+        piece
     }
 
     fn takes(&self) -> bool {
@@ -104,14 +112,14 @@ pub struct Carrier {
 }
 
 impl Carrier {
+    /// `down` is what went ahead from the one to the other.
     pub fn new(
-        line: UnixStream,
-        conversation: UnixStream,
+        (line, conversation, down): (UnixStream, UnixStream, Piece),
         journal: OwnedFd,
         (recording, decoder): (Recording, Decoder),
     ) -> rustix::io::Result<Carrier> {
         rustix::fs::fcntl_setfl(&journal, OFlags::NONBLOCK)?;
-        let (down, up, piece) = (Piece::new(), Piece::new(), Vec::new());
+        let (up, piece) = (Piece::default(), Vec::new());
         let (is_told, failure) = (false, None);
         Ok(Carrier { line, conversation, journal, recording, decoder, down, up, is_told, piece, failure })
     }
@@ -225,4 +233,25 @@ fn now() -> Time {
     let now_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
     // To its end: commits of one millisecond are told apart by more than that.
     Time::from_ms(now_ms + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+
+    /// Were the end of a line met here, whoever carries would never meet it, and the dream outlive its keeper.
+    #[test]
+    fn what_goes_ahead_is_given_on_and_an_end_is_left_for_later() {
+        let ((line, mut keeper), (conversation, mut dreamer)) =
+            (UnixStream::pair().unwrap(), UnixStream::pair().unwrap());
+        keeper.write_all(b"ask").unwrap();
+        assert!(Piece::ahead(&line, &conversation).takes());
+        let mut heard = [0; 3];
+        dreamer.read_exact(&mut heard).unwrap();
+        assert_eq!(&heard, b"ask");
+        drop(keeper);
+        let mut piece = Piece::ahead(&line, &conversation);
+        assert!(piece.takes() && !piece.take(&line) && piece.is_over);
+    }
 }

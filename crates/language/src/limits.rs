@@ -1,8 +1,8 @@
 //! Limits on a program: fuel, memory, depth and interruption. Counted, never timed, so that the same program with the
 //! same limits stops at the same message every time.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// What a program may use.
 #[derive(Clone, Debug)]
@@ -23,16 +23,53 @@ impl Default for Limits {
 
 /// Lets another thread stop the machine at its next look, within `FUEL_SLICE` messages.
 #[derive(Clone, Debug, Default)]
-pub struct Interrupt(Arc<AtomicBool>);
+pub struct Interrupt(Arc<Switch>);
+
+#[derive(Debug, Default)]
+struct Switch {
+    is_set: AtomicBool,
+    /// How often the machine has looked since it was calm.
+    looks: AtomicU32,
+    long: OnceLock<WhenLong>,
+}
+
+struct WhenLong(Box<dyn Fn() + Send + Sync>);
+
+impl std::fmt::Debug for WhenLong {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("WhenLong")
+    }
+}
+
+/// A program that was looked at so often takes long. The first look is where it begins.
+const LOOKS_OF_SHORT: u32 = 3;
 
 impl Interrupt {
     pub fn set(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.is_set.store(true, Ordering::Relaxed);
     }
 
     /// Whether it was set since the last look.
     pub fn take(&self) -> bool {
-        self.0.load(Ordering::Relaxed) && self.0.swap(false, Ordering::Relaxed)
+        let looks = self.0.looks.load(Ordering::Relaxed).saturating_add(1);
+        self.0.looks.store(looks, Ordering::Relaxed);
+        if looks == LOOKS_OF_SHORT {
+            self.0.long.get().into_iter().for_each(|WhenLong(tell)| tell());
+        }
+        self.0.is_set.load(Ordering::Relaxed) && self.0.is_set.swap(false, Ordering::Relaxed)
+    }
+
+    /// Before the next program: what was set was not meant for it.
+    pub fn calm(&self) {
+        self.0.is_set.store(false, Ordering::Relaxed);
+        self.0.looks.store(0, Ordering::Relaxed);
+    }
+
+    /// Has this called, where the machine looks, for each program that takes long: whoever could set the switch need not listen
+    /// before. Once only.
+    pub fn when_long(&self, tell: impl Fn() + Send + Sync + 'static) {
+        // Whoever was first is told.
+        let _ = self.0.long.set(WhenLong(Box::new(tell)));
     }
 }
 
@@ -101,6 +138,18 @@ mod tests {
                 used += 1;
             }
             assert_eq!((used, tank.left()), (limit, 0));
+        }
+    }
+
+    #[test]
+    fn somebody_is_told_of_each_program_that_takes_long_and_of_no_other() {
+        let (interrupt, told) = (Interrupt::default(), Arc::new(AtomicU32::new(0)));
+        let count = told.clone();
+        interrupt.when_long(move || _ = count.fetch_add(1, Ordering::Relaxed));
+        for (looks, told_by_then) in [(2, 0), (2, 0), (3, 1), (100, 2)] {
+            interrupt.calm();
+            (0..looks).for_each(|_| assert!(!interrupt.take()));
+            assert_eq!(told.load(Ordering::Relaxed), told_by_then);
         }
     }
 

@@ -27,7 +27,12 @@ use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue};
 use std::path::Path;
 use std::process::ExitCode;
+use system::memory::Memory;
 use system::shell::quoted;
+
+/// The image process makes copies of itself.
+#[global_allocator]
+static MEMORY: Memory = Memory;
 
 fn main() -> ExitCode {
     system::program::hear_of_children();

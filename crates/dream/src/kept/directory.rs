@@ -78,13 +78,17 @@ impl Dreams {
         }
         let unnamed = format!(".{name}.new");
         let failed = |action| DreamError::file::<Errno>(action, &path);
-        match rustix::fs::unlinkat(&self.directory, &unnamed, AtFlags::empty()) {
-            Ok(()) | Err(Errno::NOENT) => {}
-            Err(error) => return Err(failed("replace")(error)),
-        }
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let file = rustix::fs::openat(&self.directory, &unnamed, flags, Mode::RUSR | Mode::WUSR);
-        let file = File::from(file.map_err(failed("make"))?);
+        let make = || rustix::fs::openat(&self.directory, &unnamed, flags, Mode::RUSR | Mode::WUSR);
+        let made = match make() {
+            // Left by who had this name before, and never got so far.
+            Err(Errno::EXIST) => {
+                rustix::fs::unlinkat(&self.directory, &unnamed, AtFlags::empty()).map_err(failed("replace"))?;
+                make()
+            }
+            made => made,
+        };
+        let file = File::from(made.map_err(failed("make"))?);
         lock(&file, id, &path)?;
         let recording = Recording::begin(file, &path, header)?;
         match self.give_name(&unnamed, &name) {

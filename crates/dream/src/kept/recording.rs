@@ -18,6 +18,8 @@ pub struct Recording {
     start: u64,
     /// Up to here the file is what was appended. Behind it may lie what a failed write left.
     length: u64,
+    /// A write failed.
+    is_torn: bool,
     is_kept: bool,
     frame: Vec<u8>,
 }
@@ -39,7 +41,8 @@ impl Recording {
     /// Goes on with a file whose sound part has this length.
     pub(super) fn at(file: File, path: &Path, header: &Header, start: u64, length: u64) -> Recording {
         let (seed, is_kept) = (header.fork().seed(), header.is_kept);
-        Recording { file, path: path.into(), id: header.id(), seed, start, length, is_kept, frame: Vec::new() }
+        let (id, path, is_torn, frame) = (header.id(), path.into(), false, Vec::new());
+        Recording { file, path, id, seed, start, length, is_torn, is_kept, frame }
     }
 
     pub const fn id(&self) -> DreamId {
@@ -88,7 +91,9 @@ impl Recording {
         // What is before an end is whole, so it is on the disk first.
         self.flush_if_kept()?;
         // The end is found from the end of the file: nothing may lie behind it.
-        self.file.set_len(self.length).map_err(DreamError::file("write", &self.path))?;
+        if self.is_torn {
+            self.file.set_len(self.length).map_err(DreamError::file("write", &self.path))?;
+        }
         self.write(Kind::End, &[&layout::encode_end(end, self.length)?])?;
         self.flush_if_kept()
     }
@@ -97,7 +102,9 @@ impl Recording {
     fn write(&mut self, kind: Kind, payload: &[&[u8]]) -> Result<(), DreamError> {
         self.frame.clear();
         write_frame(self.seed, self.length - self.start, kind, payload, &mut self.frame);
-        self.file.write_all_at(&self.frame, self.length).map_err(DreamError::file("write", &self.path))?;
+        let written = self.file.write_all_at(&self.frame, self.length);
+        self.is_torn |= written.is_err();
+        written.map_err(DreamError::file("write", &self.path))?;
         self.length += self.frame.len() as u64;
         const KEPT_BYTES: usize = 64 << 10;
         if self.frame.capacity() > KEPT_BYTES {

@@ -1,5 +1,6 @@
 //! The thread that answers: takes all that is done at the time, waits until it is durable, and sends it in one write.
-//! Waiting for the last first makes one flush of it: that is the group commit.
+//! Waiting for the last first makes one flush of it: that is the group commit. A dream has nothing to wait for, and no such
+//! thread: whoever is done answers.
 
 use super::living::Wait;
 use crate::error::KeeperError;
@@ -33,27 +34,47 @@ impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// All that is done now. False when nothing will come any more.
+    fn take(&self, batch: &mut Vec<Done>) -> bool {
+        let mut state = self.lock();
+        while state.done.is_empty() {
+            if state.is_over {
+                return false;
+            }
+            state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        std::mem::swap(&mut state.done, batch);
+        true
+    }
 }
 
 /// The way out of the image process.
 pub struct Answers {
     sender: Sender,
-    thread: JoinHandle<()>,
+    thread: Option<JoinHandle<()>>,
 }
 
 /// The same for other threads.
 #[derive(Clone)]
 pub struct Sender {
-    shared: Arc<Shared>,
+    /// What the thread takes, if there is one.
+    shared: Option<Arc<Shared>>,
     pair: Arc<Mutex<UnixStream>>,
 }
 
 impl Answers {
     pub fn start(pair: UnixStream) -> Result<Answers, KeeperError> {
-        let sender = Sender { shared: Arc::default(), pair: Arc::new(Mutex::new(pair)) };
+        let shared = Arc::<Shared>::default();
+        let sender = Sender { shared: Some(shared.clone()), pair: Arc::new(Mutex::new(pair)) };
         let its_own = sender.clone();
-        let thread = std::thread::Builder::new().name("answers".into()).spawn(move || its_own.run());
-        Ok(Answers { sender, thread: thread.map_err(KeeperError::system("start a thread"))? })
+        let thread = std::thread::Builder::new().name("answers".into()).spawn(move || its_own.run(&shared));
+        Ok(Answers { sender, thread: Some(thread.map_err(KeeperError::system("start a thread"))?) })
+    }
+
+    /// Without a thread, where nothing has to be waited for.
+    pub fn at_once(pair: UnixStream) -> Answers {
+        Answers { sender: Sender { shared: None, pair: Arc::new(Mutex::new(pair)) }, thread: None }
     }
 
     pub fn sender(&self) -> Sender {
@@ -71,19 +92,23 @@ impl Answers {
 
     /// Sends what is left and ends.
     pub fn finish(self) {
-        self.sender.shared.lock().is_over = true;
-        self.sender.shared.work.notify_one();
+        if let Some(shared) = &self.sender.shared {
+            shared.lock().is_over = true;
+            shared.work.notify_one();
+        }
         // A panic there was reported by its thread; the keeper sees what is missing.
-        let _ = self.thread.join();
+        self.thread.into_iter().for_each(|thread| drop(thread.join()));
     }
 }
 
 impl Sender {
     pub fn push(&self, token: u64, answer: Answer, wait: Option<Wait>) {
-        let mut state = self.shared.lock();
-        state.done.push(Done { token, answer, wait });
+        let done = Done { token, answer, wait };
+        let Some(shared) = &self.shared else { return self.answer(&mut vec![done], &mut Outbox::default()) };
+        let mut state = shared.lock();
+        state.done.push(done);
         if state.done.len() == 1 {
-            self.shared.work.notify_one();
+            shared.work.notify_one();
         }
     }
 
@@ -111,34 +136,26 @@ impl Sender {
         }
     }
 
-    fn run(&self) {
+    fn run(&self, shared: &Shared) {
         let mut batch = Vec::new();
         let mut outbox = Outbox::default();
-        while self.take(&mut batch) {
-            for done in batch.iter_mut().rev() {
-                if let Some(Err(failure)) = done.wait.take().map(|wait| wait()) {
-                    done.answer.outcome = Outcome::Failure(failure);
-                    done.answer.commit = None;
-                }
-            }
-            for mut done in batch.drain(..) {
-                push_answer(&mut outbox, done.token, &mut done.answer);
-            }
-            self.write(&mut outbox);
+        while shared.take(&mut batch) {
+            self.answer(&mut batch, &mut outbox);
         }
     }
 
-    /// All that is done now. False when nothing will come any more.
-    fn take(&self, batch: &mut Vec<Done>) -> bool {
-        let mut state = self.shared.lock();
-        while state.done.is_empty() {
-            if state.is_over {
-                return false;
+    /// Waits until all of it is durable, and tells it.
+    fn answer(&self, batch: &mut Vec<Done>, outbox: &mut Outbox) {
+        for done in batch.iter_mut().rev() {
+            if let Some(Err(failure)) = done.wait.take().map(|wait| wait()) {
+                done.answer.outcome = Outcome::Failure(failure);
+                done.answer.commit = None;
             }
-            state = self.shared.work.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        std::mem::swap(&mut state.done, batch);
-        true
+        for mut done in batch.drain(..) {
+            push_answer(outbox, done.token, &mut done.answer);
+        }
+        self.write(outbox);
     }
 }
 

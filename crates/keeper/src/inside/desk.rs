@@ -105,6 +105,12 @@ impl Desk {
         self.work.notify_one();
     }
 
+    /// Whether the machine would wait.
+    pub fn is_empty(&self) -> bool {
+        let state = self.lock();
+        state.waiting.is_empty() && state.over.is_empty() && !state.is_stopping
+    }
+
     pub fn is_open(&self) -> bool {
         self.lock().watch.is_some()
     }

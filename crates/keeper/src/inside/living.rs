@@ -9,6 +9,9 @@ use std::time::Duration;
 /// Waits until what a request did is durable, on another thread than the one that did it.
 pub type Wait = Box<dyn FnOnce() -> Result<(), Failure> + Send>;
 
+/// Sees to it that interruptions are heard while a program runs.
+pub type Listen = Arc<dyn Fn() + Send + Sync>;
+
 /// An image that lives in this process. All calls but those to its [`Watch`] come from one thread.
 pub trait Living {
     /// Runs a request as one transaction, to its end: committed whole or rolled back. Never waits for the disk; the
@@ -87,6 +90,12 @@ pub trait Watch: Send + Sync {
     /// Takes back an interruption that came too late: it is not meant for the next program. Called before each program;
     /// the image itself does not take interruptions back.
     fn calm(&self);
+
+    /// Has this called, by the machine's thread, for each program that takes longer than a moment. Who cannot tell calls it
+    /// for all, at once.
+    fn when_long(&self, listen: Listen) {
+        listen();
+    }
 
     /// What the image says of itself to `telos status`, whether it is busy or not.
     fn status(&self) -> BTreeMap<String, serde_json::Value>;

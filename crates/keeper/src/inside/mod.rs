@@ -1,6 +1,6 @@
-//! The image process: three threads around one [`Living`]. The main thread runs requests and turns; the reader beside
-//! it takes what the keeper sends and can interrupt; the third waits for durability and answers. Long work such as a
-//! backup has threads of its own, a few at most.
+//! The image process: three threads around one [`Living`], and in a dream one. The main thread runs requests and turns; the
+//! reader beside it takes what the keeper sends and can interrupt; the third waits for durability and answers. Long work such
+//! as a backup has threads of its own, a few at most.
 //!
 //! It ends when the keeper says so or has gone, never on a signal: whoever stops a group of processes means the keeper.
 
@@ -11,7 +11,7 @@ mod living;
 mod outside;
 mod reader;
 
-pub use living::{Begun, Birth, Conclusion, Living, Wait, Watch};
+pub use living::{Begun, Birth, Conclusion, Listen, Living, Wait, Watch};
 pub use outside::{Outside, Unanswered};
 
 use crate::error::KeeperError;
@@ -19,11 +19,13 @@ use crate::protocol::{Answer, DreamName, FailureKind, Kind, Outbox, Outcome, Ref
 use answers::Answers;
 use apart::{Apart, Aside};
 use desk::{Desk, Work};
+use reader::{Ear, Reader};
 use std::collections::BTreeMap;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 /// Runs this process as the image process: takes the connection to the keeper from the standard input, opens the image,
 /// and serves until it is told to stop.
@@ -66,10 +68,10 @@ fn serve<L: Living>(
     exit: fn(i32),
 ) -> Result<(), KeeperError> {
     let desk = Arc::new(Desk::default());
-    let share = || pair.try_clone().map_err(KeeperError::system("share the pair"));
-    let answers = Answers::start(share()?)?;
-    let outside = Outside::beside(answers.sender());
-    reader::start(share()?, desk.clone(), answers.sender(), outside.clone(), exit)?;
+    let answers = Answers::start(share(&pair)?)?;
+    let reader = Reader::new(share(&pair)?, desk.clone(), answers.sender());
+    let outside = reader.outside.clone();
+    reader.start(exit)?;
     let mut living = match open(outside) {
         Ok(living) => living,
         Err(message) => {
@@ -79,11 +81,7 @@ fn serve<L: Living>(
     };
     desk.set_watch(living.watch());
     answers.tell(Kind::Ready);
-    let apart = Apart::default();
-    run(&mut living, &desk, &answers, &apart);
-    apart.finish(apart::GRACE, &answers.sender());
-    // What was begun is answered before the files are closed.
-    answers.finish();
+    run(&mut living, &desk, answers, |next_turn| desk.next(next_turn));
     living.close().map_err(|message| {
         say_failed(&pair, &message);
         KeeperError::ImageFailed { message }
@@ -92,8 +90,28 @@ fn serve<L: Living>(
 
 /// Serves as a dream of an image that lives in another process: `pair` leads to whoever attends to it. Returns when it is told to
 /// end, or nobody attends any more.
+///
+/// It says nothing before it is asked, and has one thread until a program takes long: most dreams are asked little, and each
+/// thread and each word costs them more than what they do.
 pub fn dream<L: Living>(pair: UnixStream, begin: impl FnOnce(Outside) -> L, exit: fn(i32)) -> Result<(), KeeperError> {
-    serve(pair, |outside| Ok(begin(outside)), exit)
+    let desk = Arc::new(Desk::default());
+    let answers = Answers::at_once(share(&pair)?);
+    let reader = Reader::new(pair, desk.clone(), answers.sender());
+    let outside = reader.outside.clone();
+    let ear = Arc::new(Ear::new(reader, exit));
+    let listening = ear.clone();
+    let listen: Listen = Arc::new(move || listening.listen());
+    outside.listen_by(listen.clone());
+    let mut living = begin(outside);
+    let watch = living.watch();
+    watch.when_long(listen);
+    desk.set_watch(watch);
+    run(&mut living, &desk, answers, |next_turn| ear.next(&desk, next_turn));
+    living.close().map_err(|message| KeeperError::ImageFailed { message })
+}
+
+fn share(pair: &UnixStream) -> Result<UnixStream, KeeperError> {
+    pair.try_clone().map_err(KeeperError::system("share the pair"))
 }
 
 /// Tells the keeper why there is no image, or no dream.
@@ -104,11 +122,25 @@ pub fn say_failed(pair: impl AsFd, message: &str) {
     let _ = outbox.drain(pair);
 }
 
-fn run<L: Living>(living: &mut L, desk: &Desk, answers: &Answers, apart: &Apart) {
+/// Does what is to be done next, to the end. What was begun is answered when this returns.
+fn run<L: Living>(living: &mut L, desk: &Desk, answers: Answers, next: impl Fn(Option<Instant>) -> Work) {
+    let apart = Apart::default();
+    work(living, desk, &answers, &apart, next);
+    apart.finish(apart::GRACE, &answers.sender());
+    answers.finish();
+}
+
+fn work<L: Living>(
+    living: &mut L,
+    desk: &Desk,
+    answers: &Answers,
+    apart: &Apart,
+    next: impl Fn(Option<Instant>) -> Work,
+) {
     let (aside, mut next_turn) = (Aside::default(), desk.turn(|| living.turn()));
     let mut later = Later::default();
     loop {
-        match desk.next(next_turn) {
+        match next(next_turn) {
             Work::Request(token, request) => match living.begin(&request) {
                 Begun::Done { mut answer, wait } => {
                     tell_births(living, answers);

@@ -2,11 +2,12 @@
 //! for there is one machine.
 
 use super::answers::Sender;
+use super::living::Listen;
 use crate::protocol::{Answer, FRAME_BYTES_MAX, Inbox, Kind, Nest, Outbox};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
 use std::os::unix::net::UnixStream;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// How often a program that waits is asked whether it should stop.
@@ -17,8 +18,8 @@ const SLICE: Duration = Duration::from_millis(50);
 pub struct Outside(Arc<Way>);
 
 enum Way {
-    /// Another thread reads what comes back.
-    Beside { sender: Sender, state: Mutex<State>, is_here: Condvar },
+    /// Another thread reads what comes back; one that is made when it is needed, if it can be.
+    Beside { sender: Sender, listen: OnceLock<Listen>, state: Mutex<State>, is_here: Condvar },
     /// Nobody else uses the line.
     Alone(Mutex<Line>),
 }
@@ -48,7 +49,15 @@ pub enum Unanswered {
 
 impl Outside {
     pub(super) fn beside(sender: Sender) -> Outside {
-        Outside(Arc::new(Way::Beside { sender, state: Mutex::default(), is_here: Condvar::new() }))
+        let listen = OnceLock::new();
+        Outside(Arc::new(Way::Beside { sender, listen, state: Mutex::default(), is_here: Condvar::new() }))
+    }
+
+    /// This is called before anything is waited for.
+    pub(super) fn listen_by(&self, how: Listen) {
+        if let Way::Beside { listen, .. } = &*self.0 {
+            let _ = listen.set(how);
+        }
     }
 
     /// For a process with one thread.
@@ -74,7 +83,8 @@ impl Outside {
         is_stopped: &mut dyn FnMut() -> bool,
     ) -> Result<Vec<u8>, Unanswered> {
         match &*self.0 {
-            Way::Beside { sender, state, is_here } => {
+            Way::Beside { sender, listen, state, is_here } => {
+                listen.get().into_iter().for_each(|listen| listen());
                 let number = {
                     let mut state = lock(state);
                     state.number += 1;

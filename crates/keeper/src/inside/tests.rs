@@ -8,8 +8,9 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
+/// And whom to tell of programs that take long.
 #[derive(Default)]
-struct Flag(AtomicBool);
+struct Flag(AtomicBool, Mutex<Option<Listen>>);
 
 impl Watch for Flag {
     fn interrupt(&self) {
@@ -18,6 +19,10 @@ impl Watch for Flag {
 
     fn calm(&self) {
         self.0.store(false, Ordering::SeqCst);
+    }
+
+    fn when_long(&self, listen: Listen) {
+        *self.1.lock().unwrap() = Some(listen);
     }
 
     fn status(&self) -> BTreeMap<String, serde_json::Value> {
@@ -43,6 +48,7 @@ impl Living for Echo {
         let mut wait: Option<Wait> = None;
         match source.as_str() {
             "spin" => {
+                self.flag.1.lock().unwrap().iter().for_each(|listen| listen());
                 while !self.flag.0.load(Ordering::SeqCst) {
                     std::thread::yield_now();
                 }
@@ -289,6 +295,47 @@ fn an_image_that_cannot_be_opened_says_why() {
     let (kind, _, body) = keeper.next();
     assert_eq!((kind, String::from_utf8(body).unwrap().as_str()), (Kind::Failed, r#"{"message":"the disk is gone"}"#));
     assert!(process.join().unwrap().is_err());
+}
+
+/// Runs a dream on a thread, talks to it, and leaves it alone, which is its end.
+fn with_dream(talk: impl FnOnce(&mut Keeper)) {
+    let (near, far) = UnixStream::pair().unwrap();
+    let process = std::thread::spawn(move || dream(far, |_| echo(None), |_| {}));
+    let mut keeper = Keeper { pair: near, inbox: Inbox::default() };
+    talk(&mut keeper);
+    drop(keeper);
+    process.join().unwrap().unwrap();
+}
+
+#[test]
+fn a_dream_takes_its_turns_and_answers_without_a_thread() {
+    with_dream(|keeper| {
+        let mut turns = 0;
+        while turns < 9 {
+            keeper.ask(1, "turns");
+            let Outcome::Value(shown) = keeper.answer().1.outcome else { panic!("it counts") };
+            turns = shown.text.parse().unwrap();
+        }
+        keeper.ask(2, "a");
+        keeper.ask(3, "b");
+        assert_eq!([keeper.answer().0, keeper.answer().0], [2, 3]);
+    });
+}
+
+#[test]
+fn a_dream_whose_program_takes_long_hears_what_interrupts_it() {
+    with_dream(|keeper| {
+        keeper.ask(1, "spin");
+        keeper.ask(2, "never begun");
+        keeper.ask(3, "c");
+        keeper.tell(Kind::Cancel, 2, &Reason::Asked);
+        keeper.tell(Kind::Cancel, 1, &Reason::Asked);
+        let mut seen = vec![keeper.answer(), keeper.answer(), keeper.answer()];
+        seen.sort_by_key(|(id, _)| *id);
+        assert!(is_interrupted(&seen[0].1) && is_interrupted(&seen[1].1) && seen[2].1.commit == Some(1), "{seen:?}");
+        keeper.ask(4, "d");
+        assert_eq!(keeper.answer().0, 4);
+    });
 }
 
 /// What `Outside` says and hears, over a pair of its own.

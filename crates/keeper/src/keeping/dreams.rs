@@ -149,7 +149,6 @@ impl Keeper<'_> {
         let mut inbox = std::mem::take(&mut dream.inbox);
         let is_sane = loop {
             match inbox.next(FRAME_BYTES_MAX) {
-                Ok(Some(frame)) if frame.kind == Kind::Ready && frame.body.len() <= WORDS_BYTES_MAX => {}
                 Ok(Some(frame)) if frame.kind == Kind::Failed && frame.body.len() <= WORDS_BYTES_MAX => {
                     let words = serde_json::from_slice(frame.body).ok().map(|Refusal { message }| message);
                     if let Some(dream) = self.dreams.entries.get_mut(&token) {

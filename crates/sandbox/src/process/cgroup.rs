@@ -96,7 +96,7 @@ impl Layout {
         for directory in self.directories() {
             for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
                 let name = entry.file_name();
-                let maker = name.to_str().and_then(|name| name.strip_prefix(&prefix)?.split('-').next());
+                let maker = name.to_str().and_then(|name| name.strip_prefix(prefix)?.split('-').next());
                 if maker.is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
                     let _ = fs::remove_dir(entry.path());
                 }
@@ -106,9 +106,12 @@ impl Layout {
 }
 
 /// Processes in other pid namespaces may have our number, and we cannot see whether they live.
-fn own_prefix() -> String {
-    let namespace = fs::metadata("/proc/self/ns/pid").map_or(0, |metadata| metadata.ino());
-    format!("{PREFIX}-{namespace}-")
+fn own_prefix() -> &'static str {
+    static OWN: OnceLock<String> = OnceLock::new();
+    OWN.get_or_init(|| {
+        let namespace = fs::metadata("/proc/self/ns/pid").map_or(0, |metadata| metadata.ino());
+        format!("{PREFIX}-{namespace}-")
+    })
 }
 
 /// The path that `/proc/self/cgroup` gives for a controller; that of the second version has no name.

@@ -10,6 +10,7 @@
 //! - It has its streams and what it was handed. Other descriptors in the memory that it has are closed, and must neither be
 //!   used nor dropped.
 
+use super::ids::Ids;
 use super::meter;
 use super::plan::Base;
 use super::seal;
@@ -32,6 +33,7 @@ pub fn get_ready() {
     super::cgroup::Layout::of_host().sweep_once();
     Base::of_dreams();
     seal::last_capability();
+    Ids::of_run();
 }
 
 /// Makes a sealed copy of this process, which has one thread, and has it run `body`, whose answer is its exit code. It has
@@ -57,14 +59,13 @@ pub fn sealed_meanwhile(
 ) -> Result<Box<Dreamer>, SandboxError> {
     check(order)?;
     let handed_on = numbers(handed_on)?;
-    let inherited_bytes = meter::own_bytes();
     let mut body = Some(body);
     let mut go_on = || body.take().map_or(PANICKED, |body| body());
     let mut meanwhile = Some(meanwhile);
     let mut meanwhile = || meanwhile.take().into_iter().for_each(|meanwhile| meanwhile());
     let going_on = GoingOn { handed_on: &handed_on, body: &mut go_on, meanwhile: &mut meanwhile };
     let mut run = start::begin_with(order, streams, Purpose::Dream, going_on)?;
-    run.meter.do_not_count(inherited_bytes);
+    run.meter.do_not_count(meter::own_bytes);
     // It has said all that it will.
     run.socket = None;
     Ok(Box::new(Dreamer(run)))

@@ -6,6 +6,7 @@ use crate::error::SandboxError;
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::thread::CapabilitySet;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::OnceLock;
 use std::{fs, io};
 use system::clone;
 
@@ -36,8 +37,9 @@ impl Ids {
         let mut bytes = [0u8; 4];
         // Without randomness two runs may have one id; they see nothing of each other all the same.
         let _ = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::NONBLOCK);
-        let chosen = |name: &str| chosen(&fs::read_to_string(name).unwrap_or_default(), u32::from_le_bytes(bytes));
-        match (chosen("/proc/self/uid_map"), chosen("/proc/self/gid_map")) {
+        let (users, groups) = own_maps();
+        let random = u32::from_le_bytes(bytes);
+        match (chosen(users, random), chosen(groups, random)) {
             (Some(user), Some(group)) => Ids { user, group, are_own: true },
             _ => own,
         }
@@ -63,6 +65,13 @@ impl Ids {
         clone::wait(child.pid, true)?;
         Ok(namespace?.into())
     }
+}
+
+/// Of users and of groups. Read once: copies of this process in the same user namespace have them.
+fn own_maps() -> &'static (String, String) {
+    static MAPS: OnceLock<(String, String)> = OnceLock::new();
+    let read = |name: &str| fs::read_to_string(name).unwrap_or_default();
+    MAPS.get_or_init(|| (read("/proc/self/uid_map"), read("/proc/self/gid_map")))
 }
 
 /// An id that this process can give away, out of those that it has.

@@ -108,15 +108,18 @@ impl Inside<'_> {
         if self.plan.is_in_cell {
             return if self.plan.shares_view { world::furnish(self) } else { world::build(self) };
         }
-        let enters = self.plan.purpose == Purpose::Dream;
-        self.wall(Step::Time, renew_clocks(&self.plan.time_offsets, enters))?;
-        self.wall(Step::Loopback, system::loopback::raise())?;
+        let is_dream = self.plan.purpose == Purpose::Dream;
+        self.wall(Step::Time, renew_clocks(&self.plan.time_offsets, is_dream))?;
+        // A dream may not have a socket that would need it.
+        if !is_dream {
+            self.wall(Step::Loopback, system::loopback::raise())?;
+        }
         self.wall(Step::HostName, rustix::system::sethostname(HOST_NAME.as_bytes()))?;
         self.plan.wires.as_ref().map_or(Ok(()), Wires::lay)?;
         at(Step::Go, 0, self.await_go())?;
         at(Step::Ids, 0, become_user())?;
         self.wall(Step::Cgroup, clone::unshare(namespace::CGROUP))?;
-        lower_numbers();
+        lower_numbers(is_dream);
         world::build(self)
     }
 
@@ -253,16 +256,17 @@ fn renew_clocks(offsets: &[u8], enters: bool) -> rustix::io::Result<()> {
 
 /// What the kernel counts for each user of the host is counted for the run by itself, and ends sooner; nor are there further
 /// user namespaces, nor large buffers. The filter and the limits stand before this: where /proc cannot be written to it goes on without.
-fn lower_numbers() {
-    const NUMBERS: &[(&CStr, &[u8])] = &[
+/// A dream makes neither notices nor connections, and its filter says so: each of these files would cost it as much as a wall.
+fn lower_numbers(is_dream: bool) {
+    const OF_ALL: &[(&CStr, &[u8])] = &[(c"/proc/sys/user/max_user_namespaces", b"0")];
+    const OF_PROGRAMS: &[(&CStr, &[u8])] = &[
         (c"/proc/sys/user/max_inotify_instances", b"64"),
         (c"/proc/sys/user/max_inotify_watches", b"8192"),
-        (c"/proc/sys/user/max_user_namespaces", b"0"),
         // What waits in a connection is no more than in any other socket: `meter` counts on that.
         (c"/proc/sys/net/ipv4/tcp_rmem", b"4096 65536 106496"),
         (c"/proc/sys/net/ipv4/tcp_wmem", b"4096 16384 106496"),
     ];
-    for (path, number) in NUMBERS {
+    for (path, number) in OF_ALL.iter().chain(OF_PROGRAMS.iter().filter(|_| !is_dream)) {
         let file = rustix::fs::open(*path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty());
         let _ = file.and_then(|file| rustix::io::write(&file, number));
     }

@@ -326,9 +326,9 @@ impl Meter {
     }
 
     /// What each of its processes has from the beginning, and did not ask for. A cgroup does not count it.
-    pub fn do_not_count(&mut self, bytes: u64) {
+    pub fn do_not_count(&mut self, bytes: impl FnOnce() -> u64) {
         if let Meter::Counted(counted) = self {
-            counted.inherited_bytes = bytes;
+            counted.inherited_bytes = bytes();
         }
     }
 

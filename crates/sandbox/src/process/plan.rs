@@ -130,7 +130,7 @@ impl<'a> Plan<'a> {
         let skeleton_bytes = skeleton.bytes();
         let is_host = purpose == Purpose::Hosted;
         let hosting = if is_host { filter::hosting() } else { Vec::new() };
-        let rlimits = rlimits(&order.limits, is_counted, &Beside::of(purpose, cell));
+        let rlimits = rlimits(&order.limits, is_counted, &Beside::of(purpose, cell, is_counted));
         let laid = lay::make_ready(&order.view)?;
         // What lay in a layer before is marked as the kernel marks it; in a cell there is no device.
         let may_need_fuse = matches!(purpose, Purpose::Run | Purpose::Probe)
@@ -240,10 +240,10 @@ struct Beside {
 }
 
 impl Beside {
-    fn of(purpose: Purpose, cell: Option<u64>) -> Beside {
+    fn of(purpose: Purpose, cell: Option<u64>, is_counted: bool) -> Beside {
         match purpose {
-            // The first process is what runs, with all that we have.
-            Purpose::Dream => Beside { processes: 0, data_bytes: meter::own_data_bytes() },
+            // The first process is what runs, with all that we have; a cgroup does not count that.
+            Purpose::Dream => Beside { processes: 0, data_bytes: if is_counted { meter::own_data_bytes() } else { 0 } },
             _ => Beside { processes: 1 + cell.unwrap_or(0), data_bytes: 0 },
         }
     }

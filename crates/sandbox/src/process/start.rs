@@ -110,6 +110,10 @@ pub fn begin_with(
     let mut run = begun.run(order, cgroup.map(|cgroup| (Arc::new(cgroup), Before::default())), init, None)?;
     run.lacks.extend(lacks);
     run.services = plan.wires.as_ref().map(|wires| Services::start(order, wires)).transpose()?;
+    if is_dream && plan.grants.is_empty() {
+        // It holds nothing but memory, and that is shared with whom this is a copy of: whoever gives it back copies it first.
+        std::mem::forget(plan);
+    }
     Ok(run)
 }
 

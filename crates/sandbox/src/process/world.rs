@@ -8,6 +8,7 @@ use super::grant::{self, View};
 use super::inside::{Inside, at};
 use super::overlay;
 use super::report::{Failure, Step};
+use super::source::{Granted, Origin};
 use super::start::Purpose;
 use super::view::{CODE, Content, MACHINE_ID, NOTHING, OWN, OWN_PLACE, Part, Shown};
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat, sendfile, symlinkat};
@@ -26,7 +27,8 @@ const ROOT: &CStr = c"root";
 pub fn build(inside: &mut Inside<'_>) -> Result<(), Failure> {
     let plan = inside.plan;
     let skeleton = &plan.skeleton;
-    let memory = at(Step::Memory, 0, memory(&plan.memory_options, c"/"))?;
+    let cover = cover(&plan.grants);
+    let memory = at(Step::Memory, 0, memory(&plan.memory_options, cover))?;
     let place = at(Step::Memory, 0, make_root(&memory))?;
     for (item, path) in skeleton.directories.iter().enumerate() {
         at(Step::Skeleton, item, mkdirat(&place, path, Mode::from_raw_mode(0o755)))?;
@@ -63,7 +65,7 @@ pub fn build(inside: &mut Inside<'_>) -> Result<(), Failure> {
         answer => inside.wall(Step::Proc, answer.map(drop))?,
     }
     grant::show_all(inside, &View { memory: &memory, place: &place, root: &root })?;
-    at(Step::Pivot, 0, leave_host(&root))?;
+    at(Step::Pivot, 0, leave_host(&root, cover))?;
     at(Step::Directory, 0, rustix::process::chdir(&plan.directory))
 }
 
@@ -103,7 +105,19 @@ fn show_own(memory: &OwnedFd, root: &OwnedFd, name: &CStr, place: &CStr) -> Answ
     Ok(tree)
 }
 
-/// A file system in memory, put over the root of this mount namespace, where only we know of it.
+const HOST_ROOT: &CStr = c"/";
+/// Nothing of the host's is needed any more, and it is there: the ids were mapped by it.
+const HOST_PROC: &CStr = c"/proc";
+
+/// Where in this mount namespace the file system in memory is put, and only we know of it. What lies over the root itself must
+/// be taken away by itself, which costs as much as a wall.
+fn cover(grants: &[(usize, Granted)]) -> &'static CStr {
+    let is_below = |path: &CString| path.to_bytes().starts_with(HOST_PROC.to_bytes());
+    let is_needed = grants.iter().any(|(_, granted)| matches!(&granted.from, Origin::Path(path) if is_below(path)));
+    if is_needed { HOST_ROOT } else { HOST_PROC }
+}
+
+/// A file system in memory, put over a place of this mount namespace.
 fn memory(options: &[(CString, CString)], place: &CStr) -> Answer<OwnedFd> {
     let context = fsopen(c"tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
     for (key, value) in options {
@@ -198,12 +212,14 @@ fn make_proc() -> Answer<OwnedFd> {
 }
 
 /// Makes the new root the root, and takes the host's files away with all that hangs below them.
-fn leave_host(root: &OwnedFd) -> Answer<()> {
+fn leave_host(root: &OwnedFd, cover: &CStr) -> Answer<()> {
     rustix::process::fchdir(root)?;
     rustix::process::pivot_root(c".", c".")?;
-    // What now lies over the new root is the host's, and over that the file system in memory: the topmost goes first. Were
-    // the host's left, nobody would see it by a path from the root, but by one that climbs above it.
-    unmount(c".", UnmountFlags::DETACH)?;
+    // What now lies over the new root is the host's, and over that may lie the file system in memory: the topmost goes first.
+    // Were the host's left, nobody would see it by a path from the root, but by one that climbs above it.
+    if cover == HOST_ROOT {
+        unmount(c".", UnmountFlags::DETACH)?;
+    }
     unmount(c".", UnmountFlags::DETACH)?;
     rustix::process::chdir(c"/")
 }

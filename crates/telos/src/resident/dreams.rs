@@ -166,11 +166,13 @@ impl Resident {
         let (line, theirs) =
             UnixStream::pair().map_err(|error| refused(format!("cannot make a line to it: {error}")))?;
         sandbox::process::get_ready();
+        system::memory::make_room_for_copies();
         let actor = match (&order.again, minted) {
             (Some(name), _) => self.kept_actor(name).map_err(refused)?,
             (None, Some(actor)) => actor,
             (None, None) => self.image.store().mint_actor().map_err(|error| refused(error.to_string()))?,
         };
+        settle_memory();
         let (branched, point) = self.image.fork(actor).map_err(|error| refused(error.to_string()))?;
         match branched {
             Branched::Live { child, pin } => {
@@ -214,6 +216,7 @@ impl Resident {
 
     /// In the copy: all of the attendant's life.
     fn attend(&mut self, order: &DreamOrder, point: &ForkPoint, line: OwnedFd) -> i32 {
+        system::memory::use_room_of_copy();
         let store = self.image.store();
         let forked = Forked { line, directory: store.directory().to_path_buf(), store: store.id() };
         let header = header_of(order, point, store.id());
@@ -335,6 +338,13 @@ impl Resident {
         let place = self.place_of_dreams();
         self.dreams.farewell.get_or_insert_with(|| Farewell::new(place)).take(attended);
     }
+}
+
+/// Has the allocator put together what was freed and it has left as it was: whoever asks it for much at once does. Else the first
+/// to ask would be the copy, which copies each page that it touches.
+fn settle_memory() {
+    const MUCH_BYTES: usize = 16 << 10;
+    drop(std::hint::black_box(Vec::<u8>::with_capacity(MUCH_BYTES)));
 }
 
 /// What is asked for that only a process of its own can have.

@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use store::Pin;
 
 /// How many dreams come to their end between two looks at what is kept of them,
-const TIDIED_AFTER: u64 = 64;
+const TIDIED_AFTER: u64 = 512;
 /// or how long it takes, if they are fewer.
 const TIDIED_AFTER_TIME: Duration = Duration::from_secs(600);
 /// How long an attendant may take to write down the end of a dream whose line is closed.

@@ -3,17 +3,19 @@
 use crate::cambrian::Step;
 use crate::chronicle;
 use image::Image;
-use keeper::Watch;
+use keeper::{Listen, Watch};
 use language::Interrupt;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 use store::{Progress, Store};
 
 pub struct Glance {
     interrupt: Mutex<Interrupt>,
+    /// Who is told of programs that take long.
+    listen: OnceLock<Listen>,
     /// Not kept open by whoever looks.
     store: Weak<Store>,
     /// How far a check is that is under way.
@@ -57,6 +59,7 @@ impl Glance {
     pub fn of(image: &Image, waking: [(&'static str, serde_json::Value); 2]) -> Glance {
         Glance {
             interrupt: Mutex::new(image.vm().interrupt()),
+            listen: OnceLock::new(),
             store: Arc::downgrade(image.store()),
             checking: Mutex::new(None),
             waking,
@@ -70,6 +73,7 @@ impl Glance {
 
     /// Another machine goes on, which is stopped in another way.
     pub fn set_interrupt(&self, interrupt: Interrupt) {
+        self.listen.get().into_iter().for_each(|listen| tell_when_long(&interrupt, listen));
         *self.interrupt.lock().unwrap_or_else(PoisonError::into_inner) = interrupt;
     }
 
@@ -96,13 +100,22 @@ impl Glance {
     }
 }
 
+fn tell_when_long(interrupt: &Interrupt, listen: &Listen) {
+    let listen = listen.clone();
+    interrupt.when_long(move || listen());
+}
+
 impl Watch for Glance {
     fn interrupt(&self) {
         self.current().set();
     }
 
     fn calm(&self) {
-        self.current().take();
+        self.current().calm();
+    }
+
+    fn when_long(&self, listen: Listen) {
+        tell_when_long(&self.current(), self.listen.get_or_init(|| listen));
     }
 
     fn status(&self) -> BTreeMap<String, serde_json::Value> {
