@@ -11,7 +11,7 @@
 //! - `file`: what the standard library does not offer for files: write-back in pieces, locks with an owner
 //! - `shell`: words as a shell takes them, for messages
 //! - `lmdb`: the B+tree in a mapped file that holds the image
-//! - `memory`: what copies of this process ask for, out of one place
+//! - `memory`: where a program's memory comes from, and that of its copies
 //! - `output`: whether standard output was closed from the beginning
 //! - `passing`: descriptors handed from process to process
 //! - `raw`: system calls by number, for tests of sandboxes only

@@ -1,0 +1,110 @@
+//! Where a program's memory comes from, and that of its copies.
+//!
+//! - `pieces`: small ones from jemalloc, large ones from the C library
+//! - `room`: what a copy of the process asks for first, out of one place
+
+mod pieces;
+mod room;
+
+pub use room::{make_room_for_copies, use_room_of_copy};
+
+use pieces::Pieces;
+use room::ROOM;
+use std::alloc::{GlobalAlloc, Layout};
+
+/// For `#[global_allocator]` of a program that makes copies of itself.
+pub struct Memory;
+
+// SAFETY: what is not of the room is an ordinary piece, and goes back where those come from. A piece of the room is as long as it was asked for,
+// where nothing else is, at a place that its alignment divides; it is never given out a second time, nor unmapped.
+unsafe impl GlobalAlloc for Memory {
+    #[inline]
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if ROOM.is_open() {
+            let piece = ROOM.take(layout);
+            if !piece.is_null() {
+                return piece;
+            }
+        }
+        // SAFETY: as the caller says.
+        unsafe { Pieces.alloc(layout) }
+    }
+
+    #[inline]
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        if ROOM.is_open() {
+            let piece = ROOM.take(layout);
+            if !piece.is_null() {
+                return piece;
+            }
+        }
+        // SAFETY: as the caller says.
+        unsafe { Pieces.alloc_zeroed(layout) }
+    }
+
+    #[inline]
+    unsafe fn dealloc(&self, piece: *mut u8, layout: Layout) {
+        if !(ROOM.is_open() && ROOM.holds(piece)) {
+            // SAFETY: as the caller says, and it is none of the room's.
+            unsafe { Pieces.dealloc(piece, layout) }
+        }
+    }
+
+    #[inline]
+    unsafe fn realloc(&self, piece: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
+        if !(ROOM.is_open() && ROOM.holds(piece)) {
+            // SAFETY: as the caller says, and it is none of the room's.
+            return unsafe { Pieces.realloc(piece, layout, bytes) };
+        }
+        if bytes <= layout.size() || ROOM.lengthen(piece, layout.size(), bytes) {
+            return piece;
+        }
+        // SAFETY: the caller answers for the new length, and the alignment is one that was taken before.
+        let moved = unsafe { self.alloc(Layout::from_size_align_unchecked(bytes, layout.align())) };
+        if !moved.is_null() {
+            // SAFETY: both are at least so long, and the new one is nobody else's.
+            unsafe { std::ptr::copy_nonoverlapping(piece, moved, layout.size()) };
+        }
+        moved
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::room::{PIECE_BYTES_MOST, ROOM_BYTES};
+    use super::*;
+
+    /// In a copy, since this process has threads that go on without it.
+    #[test]
+    fn a_copy_has_its_own_room_until_that_is_full_and_then_what_all_have() {
+        make_room_for_copies();
+        let child = crate::clone::fork(|| {
+            use_room_of_copy();
+            let layout = |bytes| Layout::from_size_align(bytes, 16).expect("it is a layout");
+            // SAFETY: each is used within its length, and given back as it was taken.
+            let is_right = unsafe {
+                let inherited = Pieces.alloc(layout(100));
+                let first = Memory.alloc_zeroed(layout(10));
+                let is_zero = (0..10).all(|at| *first.add(at) == 0);
+                first.write_bytes(7, 10);
+                let longer = Memory.realloc(first, layout(10), 1000);
+                let other = Memory.alloc(layout(3));
+                let moved = Memory.realloc(longer, layout(1000), 5000);
+                let is_kept = (0..10).all(|at| *moved.add(at) == 7);
+                let large = Memory.alloc(layout(2 * PIECE_BYTES_MOST));
+                let is_apart = [first, other, moved].iter().all(|piece| ROOM.holds(*piece) && piece.addr() % 16 == 0);
+                let is_ordinary = !ROOM.holds(large) && !ROOM.holds(inherited);
+                Memory.dealloc(large, layout(2 * PIECE_BYTES_MOST));
+                Memory.dealloc(inherited, layout(100));
+                let more = |_| Memory.alloc(layout(PIECE_BYTES_MOST));
+                let last = (0..=ROOM_BYTES / PIECE_BYTES_MOST).map(more).fold(first, |_, last| last);
+                let is_full = !last.is_null() && !ROOM.holds(last);
+                is_zero && longer == first && moved != longer && is_kept && is_apart && is_ordinary && is_full
+            };
+            i32::from(!is_right)
+        });
+        let end = crate::clone::wait(child.unwrap().pid, true).unwrap().unwrap();
+        assert_eq!(end.status, 0);
+        assert!(!ROOM.is_open(), "what a copy does changes nothing here");
+    }
+}

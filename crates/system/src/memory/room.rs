@@ -1,0 +1,73 @@
+//! Memory for copies of this process. An allocator gives them what was freed before they were made, a piece here and a piece
+//! there, and each page that one of them touches is copied first. So what a copy asks for when it begins comes from one place
+//! that nobody has touched, piece behind piece; when that is used up, the allocator goes on.
+
+use std::alloc::Layout;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// Room of a copy and of the copies of that. What is not touched costs nothing.
+pub const ROOM_BYTES: usize = 1 << 20;
+/// More at once is left to the allocator.
+pub const PIECE_BYTES_MOST: usize = 64 << 10;
+
+pub static ROOM: Room = Room { first: AtomicUsize::new(0), used: AtomicUsize::new(0), is_open: AtomicBool::new(false) };
+
+pub struct Room {
+    /// Where it is, or nought.
+    first: AtomicUsize,
+    used: AtomicUsize,
+    is_open: AtomicBool,
+}
+
+/// Makes room for copies, once. Without it they go on as before.
+pub fn make_room_for_copies() {
+    if ROOM.first.load(Ordering::Acquire) != 0 {
+        return;
+    }
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: asks for new memory, at a place of the kernel's choice.
+    let place = unsafe { libc::mmap(std::ptr::null_mut(), ROOM_BYTES, protection, flags, -1, 0) };
+    if place != libc::MAP_FAILED {
+        ROOM.first.store(place as usize, Ordering::Release);
+    }
+}
+
+/// In a copy: takes what it asks for from its room, if there is one.
+pub fn use_room_of_copy() {
+    ROOM.is_open.store(ROOM.first.load(Ordering::Acquire) != 0, Ordering::Release);
+}
+
+impl Room {
+    /// Whether this is a copy that has it.
+    #[inline]
+    pub fn is_open(&self) -> bool {
+        self.is_open.load(Ordering::Relaxed)
+    }
+
+    /// A piece that nobody has had, so that it is all zeroes. Null if there is no room.
+    pub fn take(&self, layout: Layout) -> *mut u8 {
+        if layout.size() > PIECE_BYTES_MOST {
+            return std::ptr::null_mut();
+        }
+        let first = self.first.load(Ordering::Relaxed);
+        let place = |used: usize| (first + used).next_multiple_of(layout.align());
+        let taken = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
+            Some(place(used) + layout.size() - first).filter(|end| *end <= ROOM_BYTES)
+        });
+        taken.map_or(std::ptr::null_mut(), |used| place(used) as *mut u8)
+    }
+
+    pub fn holds(&self, piece: *mut u8) -> bool {
+        (piece as usize).wrapping_sub(self.first.load(Ordering::Relaxed)) < ROOM_BYTES
+    }
+
+    /// Makes a piece longer where it is. False unless it is the last one, and there is room.
+    pub fn lengthen(&self, piece: *mut u8, bytes: usize, wanted: usize) -> bool {
+        let start = piece as usize - self.first.load(Ordering::Relaxed);
+        let is_room = wanted <= PIECE_BYTES_MOST && start + wanted <= ROOM_BYTES;
+        let (end, longer) = (start + bytes, start + wanted);
+        is_room && self.used.compare_exchange(end, longer, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+}
+
