@@ -11,6 +11,7 @@
 //! - `file`: what the standard library does not offer for files: write-back in pieces, locks with an owner
 //! - `shell`: words as a shell takes them, for messages
 //! - `lmdb`: the B+tree in a mapped file that holds the image
+//! - `memory`: where a program's memory comes from
 //! - `output`: whether standard output was closed from the beginning
 //! - `passing`: descriptors handed from process to process
 //! - `raw`: system calls by number, for tests of sandboxes only
@@ -28,6 +29,7 @@ pub mod file;
 pub mod landlock;
 pub mod lmdb;
 pub mod loopback;
+pub mod memory;
 pub mod mount;
 pub mod notify;
 pub mod output;

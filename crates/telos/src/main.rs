@@ -29,6 +29,9 @@ use std::path::Path;
 use std::process::ExitCode;
 use system::shell::quoted;
 
+#[global_allocator]
+static MEMORY: system::memory::Memory = system::memory::Memory;
+
 fn main() -> ExitCode {
     system::program::hear_of_children();
     let cli = command::Cli::read().unwrap_or_else(|error| with_tip(error).exit());
