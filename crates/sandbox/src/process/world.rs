@@ -27,7 +27,7 @@ const ROOT: &CStr = c"root";
 pub fn build(inside: &mut Inside<'_>) -> Result<(), Failure> {
     let plan = inside.plan;
     let skeleton = &plan.skeleton;
-    let cover = cover(&plan.grants);
+    let cover = place_of_memory(&plan.grants);
     let memory = at(Step::Memory, 0, memory(&plan.memory_options, cover))?;
     let place = at(Step::Memory, 0, make_root(&memory))?;
     for (item, path) in skeleton.directories.iter().enumerate() {
@@ -111,7 +111,7 @@ const HOST_PROC: &CStr = c"/proc";
 
 /// Where in this mount namespace the file system in memory is put, and only we know of it. What lies over the root itself must
 /// be taken away by itself, which costs as much as a wall.
-fn cover(grants: &[(usize, Granted)]) -> &'static CStr {
+fn place_of_memory(grants: &[(usize, Granted)]) -> &'static CStr {
     let is_below = |path: &CString| path.to_bytes().starts_with(HOST_PROC.to_bytes());
     let is_needed = grants.iter().any(|(_, granted)| matches!(&granted.from, Origin::Path(path) if is_below(path)));
     if is_needed { HOST_ROOT } else { HOST_PROC }
