@@ -123,7 +123,8 @@ impl<'s> Undoing<'s> {
         let impossible = |Impossible(object)| {
             ImageError::Damaged(format!("object {object}: its history is not what happened to it"))
         };
-        let mut past = Past::of(store, Landmarks::of(store)?.ring(), commit.changes.iter().map(|change| change.object))?;
+        let mut past =
+            Past::of(store, Landmarks::of(store)?.ring(), commit.changes.iter().map(|change| change.object))?;
         let (mut later, mut relinked) = (Vec::new(), FxHashSet::default());
         for newer in store.history() {
             let newer = newer?;

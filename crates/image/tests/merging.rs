@@ -199,7 +199,8 @@ fn the_empty_dream_is_nothing() {
 /// Methods are objects of several parts; whichever is shown, it runs.
 #[test]
 fn a_method_that_only_the_dream_changed_is_the_new_one() {
-    let mut bench = Bench::new("Account := Object clone do(balance := 10; tax := method(balance * 0.1)); a := Account clone; 1");
+    let mut bench =
+        Bench::new("Account := Object clone do(balance := 10; tax := method(balance * 0.1)); a := Account clone; 1");
     assert_eq!(bench.shows("a tax"), "1");
     let dream = bench.dreams("Account tax = method(balance * 0.2); 1", W);
     bench.does("Account balance = 50");
@@ -292,7 +293,10 @@ fn a_conflict_is_an_object_that_a_program_can_read_and_somebody_resolve() {
     let conflict = bench.id("Telos conflicts first");
     let resolved = bench.image().resolve_conflict(conflict, &image::Choice::Sibling(1), &Cause::default());
     assert!(resolved.expect("it can be resolved").is_some());
-    assert_eq!(bench.shows("list(A x, Telos conflicts first status, Telos conflicts first resolution)"), "list(3, resolved, 3)");
+    assert_eq!(
+        bench.shows("list(A x, Telos conflicts first status, Telos conflicts first resolution)"),
+        "list(3, resolved, 3)"
+    );
     let again = bench.image().resolve_conflict(conflict, &image::Choice::Keep, &Cause::default());
     assert!(again.expect_err("it is resolved").to_string().contains("it is resolved"));
     bench.reopens();
@@ -329,12 +333,8 @@ fn a_method_that_both_changed_is_merged_as_a_tree() {
         bench.does(method.live);
         assert_eq!(bench.plans(&dream).reconciled.len(), 1, "nobody wrote it: it must be verified");
     }
-    let contradiction = Scenario {
-        state: "m := method(1); 1",
-        live: "m = method(2); 1",
-        dream: "m = method(3); 1",
-        look: "m",
-    };
+    let contradiction =
+        Scenario { state: "m := method(1); 1", live: "m = method(2); 1", dream: "m = method(3); 1", look: "m" };
     contradiction.shows(true, &[(F, "3, 0 open"), (L, "2, 0 open"), (W, "3, 0 open"), (K, "3, 1 open")]);
     let alike = Scenario {
         state: "m := method(1); 1",

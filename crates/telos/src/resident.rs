@@ -214,7 +214,9 @@ impl Resident {
         let reverted = self.image.revert(number, &cause).map_err(|error| self.fail(error))?;
         let place = |(object, place): &(object::change::ObjectId, String)| format!("{place} of object {object}");
         let left: Vec<String> = reverted.contended.iter().map(place).collect();
-        let text = json!({ "commit": reverted.ticket.map(|ticket| ticket.number), "reverted": number, "left_alone": left }).to_string();
+        let text =
+            json!({ "commit": reverted.ticket.map(|ticket| ticket.number), "reverted": number, "left_alone": left })
+                .to_string();
         Ok((Shown { text, kind: "Map".into() }, reverted.ticket))
     }
 

@@ -65,7 +65,8 @@ fn a_dream_that_mends_a_test_is_merged_while_live_changes_something_else() {
 fn what_breaks_a_test_is_rejected_with_the_reason_and_kept() {
     let up = with_account();
     up.send("Account tax = method(balance * 0.2)").ok();
-    let ran = telos(&up, &["dream", "run", "--merge", "--mandate", "a third", "-e", "Account tax = method(balance * 0.3)"]);
+    let ran =
+        telos(&up, &["dream", "run", "--merge", "--mandate", "a third", "-e", "Account tax = method(balance * 0.3)"]);
     assert_eq!(ran.code, Some(3), "{ran:?}");
     assert!(ran.output.contains("AccountTest testTax: fails, and did not before"), "{}", ran.output);
     assert_eq!(live(&up, "Account tax"), "2");
@@ -161,7 +162,10 @@ fn methods_that_both_sides_changed_become_one() {
 fn lists_maps_and_new_objects_are_merged_by_their_parts() {
     let up = Up::start(&[]);
     up.send("Shelf := Object clone do(books := list(\"a\", \"b\"); prices := Map clone); nil").ok();
-    let dream = dreamt(&up, "Shelf books append(\"c\"); Shelf prices atPut(\"c\", 3); Shelf owner := Object clone do(name := \"Ada\"); nil");
+    let dream = dreamt(
+        &up,
+        "Shelf books append(\"c\"); Shelf prices atPut(\"c\", 3); Shelf owner := Object clone do(name := \"Ada\"); nil",
+    );
     up.send("Shelf books prepend(\"z\"); Shelf prices atPut(\"z\", 1); nil").ok();
     assert_eq!(merged(&up, &[&dream]).0, Some(0));
     assert_eq!(live(&up, "Shelf books"), "list(z, a, b, c)");

@@ -39,9 +39,10 @@ pub fn batch(store: &Store, plan: &MergePlan, time: Time) -> Result<Vec<Change>,
         journal: plan.journal.clone(),
     };
     operations.push((root, note.operation()?));
-    let numbered = operations.into_iter().zip(1..).map(|((object, operation), seq)| {
-        Change::new(ChangeId::new(actor, seq), time, object, operation)
-    });
+    let numbered = operations
+        .into_iter()
+        .zip(1..)
+        .map(|((object, operation), seq)| Change::new(ChangeId::new(actor, seq), time, object, operation));
     Ok(numbered.collect())
 }
 
@@ -52,9 +53,9 @@ fn effects(plan: &MergePlan, root: ObjectId) -> Vec<(ObjectId, Operation)> {
     let mut others = Vec::new();
     for Effect { object, operation } in &plan.effects {
         let place = object.minted_by().filter(|change| change.actor == plan.arrival.actor);
-        let place = place.filter(|_| matches!(operation, Operation::Create(_))).and_then(|change| {
-            numbered.get_mut(usize::try_from(change.seq.checked_sub(1)?).ok()?)
-        });
+        let place = place
+            .filter(|_| matches!(operation, Operation::Create(_)))
+            .and_then(|change| numbered.get_mut(usize::try_from(change.seq.checked_sub(1)?).ok()?));
         match place {
             Some(place) => *place = (*object, operation.clone()),
             None => others.push((*object, operation.clone())),

@@ -114,7 +114,8 @@ impl Renaming {
         let mut unified: FxHashSet<ObjectId> = FxHashSet::default();
         for Candidate { parent, field, own, live } in candidates {
             let (Some(one), Some(other)) = (theirs.get(live), ours.get(own)) else { continue };
-            let is_alike = is_container(one) && (one.kind, &one.protos, one.body.form()) == (other.kind, &other.protos, other.body.form());
+            let is_alike = is_container(one)
+                && (one.kind, &one.protos, one.body.form()) == (other.kind, &other.protos, other.body.form());
             let was_empty = unified.contains(parent) || at_fork.field(*parent, field).is_absent();
             if !is_alike || !was_empty || !story.newborn.contains(live) {
                 continue;
@@ -154,7 +155,8 @@ impl Renaming {
     /// What the kernel is told.
     pub fn told(&self, change: &Change) -> Change {
         let mut operation = renamed(&change.operation, &|object| self.name(object));
-        if let (Operation::Create(creation), Some((parent, field))) = (&mut operation, self.places.get(&change.object)) {
+        if let (Operation::Create(creation), Some((parent, field))) = (&mut operation, self.places.get(&change.object))
+        {
             creation.under = Some((*parent, field.clone()));
         }
         Change { object: self.name(change.object), operation, ..change.clone() }

@@ -86,7 +86,14 @@ impl Teller<'_, '_> {
         let mut openings: Vec<Opening<'_>> = self.story.notes().map(Opening::of_note).collect();
         let Arrival { actor, fork_commit, forked, policy, parents, .. } = self.arrival;
         let exceptions = self.exceptions;
-        openings.push(Opening { actor: *actor, commit: *fork_commit, time: *forked, policy: *policy, parents, exceptions });
+        openings.push(Opening {
+            actor: *actor,
+            commit: *fork_commit,
+            time: *forked,
+            policy: *policy,
+            parents,
+            exceptions,
+        });
         openings.sort_by_key(|opening| (opening.commit, opening.parents.len()));
         openings
     }

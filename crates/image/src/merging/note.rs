@@ -114,8 +114,7 @@ impl Note {
             let place = (fields.object()?, fields.field()?);
             Some((place, policy_of(fields.text()?.as_bytes())?))
         })?;
-        let decided =
-            fields.several(|fields| Some((fields.object()?, fields.field()?, fields.next()?.clone())))?;
+        let decided = fields.several(|fields| Some((fields.object()?, fields.field()?, fields.next()?.clone())))?;
         let aliases = fields.several(|fields| {
             let (live, parent, shared) = (fields.object()?, fields.object()?, fields.object()?);
             Some(Alias { live, parent, shared, field: fields.field()? })

@@ -22,7 +22,10 @@ pub const DEFERRED: &str = "deferred";
 pub fn plan(store: &Store, arrival: &Arrival, interrupt: &Interrupt) -> Result<MergePlan, ImageError> {
     let at = store.last_commit();
     if arrival.fork_commit > at {
-        return Err(ImageError::NotMerged(format!("it was forked at commit {}, which is not there", arrival.fork_commit)));
+        return Err(ImageError::NotMerged(format!(
+            "it was forked at commit {}, which is not there",
+            arrival.fork_commit
+        )));
     }
     let landmarks = Landmarks::of(store)?;
     let Selected { journal, left_out, of_machine } = select(store, &landmarks, arrival)?;
@@ -64,7 +67,8 @@ pub fn plan(store: &Store, arrival: &Arrival, interrupt: &Interrupt) -> Result<M
     let mut names = story.names.clone();
     names.push((arrival.actor, arrival.name.clone()));
     let Said { outcome, decided, woven } = said;
-    let mut plan = MergePlan { left_out, of_machine, names, woven, decided, exceptions, ..MergePlan::nothing(arrival, at, None) };
+    let mut plan =
+        MergePlan { left_out, of_machine, names, woven, decided, exceptions, ..MergePlan::nothing(arrival, at, None) };
     put_outcome(&mut plan, outcome, &renaming);
     put_raw(&mut plan, &journal, &story, &at_fork, &reshaped)?;
     plan.is_idle = journal.iter().all(|change| matches!(change.operation, Operation::Call { .. }));

@@ -59,10 +59,12 @@ impl Image {
         let value = slot(&sibling, "value").cloned().unwrap_or_default();
         Ok(Some(match value {
             _ if is_absent => Datum::Absent,
-            Datum::Object(held) if part_of(record) == Some("content") => match self.store.read(held)?.map(|held| held.body) {
-                Some(Body::Data(data)) => data,
-                _ => Datum::Absent,
-            },
+            Datum::Object(held) if part_of(record) == Some("content") => {
+                match self.store.read(held)?.map(|held| held.body) {
+                    Some(Body::Data(data)) => data,
+                    _ => Datum::Absent,
+                }
+            }
             value => value,
         }))
     }
@@ -80,7 +82,13 @@ impl Image {
     }
 
     /// An item is known by its index only as long as it holds what the record says.
-    fn set_item(&self, object: ObjectId, index: u64, record: &Creation, value: &Datum) -> Result<Operation, ImageError> {
+    fn set_item(
+        &self,
+        object: ObjectId,
+        index: u64,
+        record: &Creation,
+        value: &Datum,
+    ) -> Result<Operation, ImageError> {
         let held = self.store.read(object)?.and_then(|list| match list.body {
             Body::Elements(Run::Items(items)) => items.get(index as usize).cloned(),
             _ => None,

@@ -9,8 +9,8 @@ use crate::error::ImageError;
 use crate::form::Flags;
 use crate::landmarks::{Landmarks, slot_object};
 use crate::retell::nothing;
-use object::Kind;
 use merge::Position;
+use object::Kind;
 use object::change::{Change, Datum, Field, Line, ObjectId, Operation, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 use store::{Found, Store};
@@ -58,7 +58,8 @@ fn check_numbers(arrival: &Arrival) -> Result<(), ImageError> {
 
 fn is_among(only: &[(ObjectId, Option<Text>)], change: &Change) -> bool {
     only.iter().any(|(object, slot)| {
-        let is_slot = |name| matches!(&change.operation, Operation::Put { field: Field::Slot(each), .. } if each == name);
+        let is_slot =
+            |name| matches!(&change.operation, Operation::Put { field: Field::Slot(each), .. } if each == name);
         *object == change.object && slot.as_ref().is_none_or(is_slot)
     })
 }
@@ -70,8 +71,7 @@ const fn is_call(change: &Change) -> bool {
 fn place_text(operation: &Operation) -> String {
     match operation {
         Operation::Put { field, .. } => super::record::place_text(&Position::Field(field.clone())),
-        Operation::Insert { line: Line::Protos, .. }
-        | Operation::Delete { line: Line::Protos, .. } => "protos".into(),
+        Operation::Insert { line: Line::Protos, .. } | Operation::Delete { line: Line::Protos, .. } => "protos".into(),
         Operation::Call { name, .. } => format!("call \"{name}\""),
         _ => "content".into(),
     }

@@ -19,12 +19,7 @@ pub struct Sides<'v, 's> {
 }
 
 impl<'v, 's> Sides<'v, 's> {
-    pub fn new(
-        store: &'s Store,
-        story: &'v Story<'s>,
-        at_fork: &'v Past<'s>,
-        journal: &'v [Change],
-    ) -> Sides<'v, 's> {
+    pub fn new(store: &'s Store, story: &'v Story<'s>, at_fork: &'v Past<'s>, journal: &'v [Change]) -> Sides<'v, 's> {
         Sides { store, story, at_fork, journal, own: OnceCell::new() }
     }
 

@@ -42,7 +42,11 @@ pub struct Event {
 pub enum What {
     Live(Vec<Change>),
     /// A journal; what it did to the image; and what the image wrote down about it.
-    Merge { note: Box<Note>, effects: Vec<Change>, books: Vec<Change> },
+    Merge {
+        note: Box<Note>,
+        effects: Vec<Change>,
+        books: Vec<Change>,
+    },
 }
 
 pub enum Told<'s> {
@@ -98,7 +102,8 @@ impl Subject {
             _ if self.wants(change) => Some(change.clone()),
             Operation::Create(creation) => {
                 let protos = if self.relinks { creation.protos.clone() } else { Vec::new() };
-                let stub = Creation { kind: creation.kind, protos, under: creation.under.clone(), ..Creation::default() };
+                let stub =
+                    Creation { kind: creation.kind, protos, under: creation.under.clone(), ..Creation::default() };
                 Some(Change { operation: Operation::Create(Box::new(stub)), ..change.clone() })
             }
             _ => None,
@@ -182,7 +187,8 @@ fn story<'s>(
             touched.extend(page.changes.iter().map(|change| change.object));
         }
     }
-    let names = pages.iter().filter_map(|page| page.note.as_ref()).map(|note| (note.actor, note.name.clone())).collect();
+    let names =
+        pages.iter().filter_map(|page| page.note.as_ref()).map(|note| (note.actor, note.name.clone())).collect();
     let needed = needed(subject, &pages);
     let events = pages.into_iter().rev().map(|page| event(subject, page, &needed)).collect();
     Ok(Story { past, events, newborn, touched, names })

@@ -70,4 +70,3 @@ impl Room {
         is_room && self.used.compare_exchange(end, longer, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 }
-

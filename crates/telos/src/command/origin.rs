@@ -97,7 +97,9 @@ fn line(writing: &Value) -> String {
 fn evidence(merge: &Value) -> String {
     let word = |name: &str| merge[name].as_str().unwrap_or_default();
     let mut text = String::new();
-    for (name, what) in [("dream", "dream"), ("mandate", "mandate"), ("agent", "agent"), ("policy", "policy"), ("status", "status")] {
+    for (name, what) in
+        [("dream", "dream"), ("mandate", "mandate"), ("agent", "agent"), ("policy", "policy"), ("status", "status")]
+    {
         if !word(name).is_empty() {
             // Writing to a String never fails.
             let _ = writeln!(text, "  {what:<8} {}", one_line(word(name)));
@@ -111,7 +113,9 @@ fn evidence(merge: &Value) -> String {
 ///
 /// A new commit that undoes it and leaves alone what was changed since. The exit code is 1 if nothing was taken back.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  telos undo --image garden d65\n  telos undo --image garden --cause 'it was a mistake' 42")]
+#[command(
+    after_help = "Examples:\n  telos undo --image garden d65\n  telos undo --image garden --cause 'it was a mistake' 42"
+)]
 pub struct Undo {
     #[command(flatten)]
     directory: ImageDirectory,
@@ -136,7 +140,9 @@ impl Undo {
 
 /// List the dreams that were judged and rejected, with the reasons
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  telos rejections --image garden\n  telos dream show --image garden d65   what it would have changed")]
+#[command(
+    after_help = "Examples:\n  telos rejections --image garden\n  telos dream show --image garden d65   what it would have changed"
+)]
 pub struct Rejections {
     #[command(flatten)]
     directory: ImageDirectory,

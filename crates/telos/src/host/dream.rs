@@ -64,7 +64,13 @@ enum Whose {
 impl Desk {
     pub fn of(store: &Arc<Store>, roots: Roots) -> Desk {
         let whose = Whose::Live(Arc::downgrade(store));
-        Desk(Rc::new(RefCell::new(Inside { whose, roots, asked: Vec::new(), to_merge: Vec::new(), going_on: BTreeMap::new() })))
+        Desk(Rc::new(RefCell::new(Inside {
+            whose,
+            roots,
+            asked: Vec::new(),
+            to_merge: Vec::new(),
+            going_on: BTreeMap::new(),
+        })))
     }
 
     pub fn roots(&self) -> Roots {

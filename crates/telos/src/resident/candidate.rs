@@ -4,8 +4,8 @@
 use super::Resident;
 use super::judgement::Judgement;
 use super::judging::Case;
-use super::names::slot_of;
 use super::names::LiveNames;
+use super::names::slot_of;
 use super::protection::Protected;
 use dream::{Alone, Answered, DreamId, KeptDream, Status};
 use image::MergePlan;

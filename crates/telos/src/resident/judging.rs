@@ -270,10 +270,15 @@ impl Judge<'_, '_> {
         }
         resident.session.output.take_captured();
         match imagined {
-            Ok(Ok(Imagined { value, written, .. })) => match written.iter().find(|object| self.protected.holds(**object)) {
-                Some(object) => Err(Fault::Failed(format!("it writes to object {object}, which is protected: {}", self.protected.why(*object)))),
-                None => Ok(value),
-            },
+            Ok(Ok(Imagined { value, written, .. })) => {
+                match written.iter().find(|object| self.protected.holds(**object)) {
+                    Some(object) => Err(Fault::Failed(format!(
+                        "it writes to object {object}, which is protected: {}",
+                        self.protected.why(*object)
+                    ))),
+                    None => Ok(value),
+                }
+            }
             Ok(Err(failure)) => Err(Fault::of(&failure, is_late)),
             Err(error) => Err(Fault::Unsure(error.to_string())),
         }
@@ -303,7 +308,11 @@ fn read_result(result: &Value) -> (CheckOutcome, Vec<String>) {
     });
     let reasons: Vec<String> = reasons.collect();
     // A check that passes and finds something is not to be believed.
-    if outcome == CheckOutcome::Passed && !reasons.is_empty() { (CheckOutcome::Unsure, reasons) } else { (outcome, reasons) }
+    if outcome == CheckOutcome::Passed && !reasons.is_empty() {
+        (CheckOutcome::Unsure, reasons)
+    } else {
+        (outcome, reasons)
+    }
 }
 
 /// All that a check is told.

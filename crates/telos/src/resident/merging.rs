@@ -76,7 +76,9 @@ impl Resident {
         });
         match begun {
             Ok(Next::Candidate(_)) => Begun::Later(number),
-            Ok(Next::Nothing(report)) => Begun::Done { answer: answer_of(&report), wait: self.wait(None, request.durability) },
+            Ok(Next::Nothing(report)) => {
+                Begun::Done { answer: answer_of(&report), wait: self.wait(None, request.durability) }
+            }
             Err(message) => Begun::Done { answer: Answer::failed(FailureKind::Refused, message), wait: None },
         }
     }
@@ -88,7 +90,9 @@ impl Resident {
             return;
         }
         let request = Request { author: Some("Telos".into()), ..Request::new(Command::Merge(Box::new(order.clone()))) };
-        if let Begun::Done { answer: Answer { outcome: Outcome::Failure(failure), .. }, .. } = self.merge(&order, &request) {
+        if let Begun::Done { answer: Answer { outcome: Outcome::Failure(failure), .. }, .. } =
+            self.merge(&order, &request)
+        {
             report::say(&format!("warning: dream {} was not judged: {}", order.dream, failure.message));
         }
     }
@@ -245,9 +249,10 @@ impl Resident {
             return None;
         }
         let name = &under_way.order.dream;
-        let kept = name.parse().map_err(|error: dream::DreamError| error.to_string()).and_then(|id: DreamId| {
-            self.kept()?.set_kept(id, true).map_err(|error| error.to_string())
-        });
+        let kept = name
+            .parse()
+            .map_err(|error: dream::DreamError| error.to_string())
+            .and_then(|id: DreamId| self.kept()?.set_kept(id, true).map_err(|error| error.to_string()));
         let objects: BTreeSet<String> = plan.effects.iter().map(|effect| effect.object.to_string()).collect();
         let told = json!({
             "dream": name,
@@ -315,7 +320,9 @@ impl UnderWay {
 
 fn policy_of(name: &str) -> Result<Policy, String> {
     let found = Policy::ALL.into_iter().find(|policy| image::policy_name(*policy) == name);
-    found.ok_or_else(|| format!("there is no policy \"{name}\": take fork-wins, live-wins, last-writer-wins or keep-both"))
+    found.ok_or_else(|| {
+        format!("there is no policy \"{name}\": take fork-wins, live-wins, last-writer-wins or keep-both")
+    })
 }
 
 fn answer_of(report: &MergeReport) -> Answer {

@@ -76,7 +76,13 @@ impl Resident {
             ConflictChoice::Keep => Choice::Keep,
         };
         let ticket = self.image.resolve_conflict(*id, &choice, &cause).map_err(|error| self.fail(error))?;
-        Ok((Shown { text: json!({ "conflict": number, "commit": ticket.map(|ticket| ticket.number) }).to_string(), kind: "Map".into() }, ticket))
+        Ok((
+            Shown {
+                text: json!({ "conflict": number, "commit": ticket.map(|ticket| ticket.number) }).to_string(),
+                kind: "Map".into(),
+            },
+            ticket,
+        ))
     }
 
     /// Which commits wrote a place, the newest first.
@@ -110,7 +116,8 @@ impl Resident {
     /// What a merge rested on.
     fn evidence(&self, dreamt: &Dreamt) -> Value {
         let record = self.image.store().read(dreamt.record).ok().flatten().unwrap_or_default();
-        let verdict: Value = word(&record, "verdict").and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+        let verdict: Value =
+            word(&record, "verdict").and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
         json!({
             "dream": dreamt.name,
             "fork_commit": dreamt.fork_commit,

@@ -138,10 +138,7 @@ impl Verify {
 }
 
 pub fn merged(client: &mut Client, options: &RequestOptions, order: MergeOrder) -> anyhow::Result<MergeReport> {
-    let request = Request {
-        command: Command::Merge(Box::new(order)),
-        ..options.request("", "merge", Form::Json)
-    };
+    let request = Request { command: Command::Merge(Box::new(order)), ..options.request("", "merge", Form::Json) };
     match client.send(&request)?.outcome {
         Outcome::Value(shown) => Ok(serde_json::from_str(&shown.text)?),
         Outcome::Failure(failure) => bail!(failure.message),
@@ -183,9 +180,17 @@ pub fn text_of(report: &MergeReport) -> String {
     text += &counted(report.open_conflicts, "conflict is open: telos conflicts", "conflicts are open: telos conflicts");
     let settled = report.conflicts.saturating_sub(report.open_conflicts);
     text += &counted(settled, "conflict was settled by policy", "conflicts were settled by policy");
-    text += &counted(report.violations, "rule of the whole was kept: a violation", "rules of the whole were kept: violations");
+    text += &counted(
+        report.violations,
+        "rule of the whole was kept: a violation",
+        "rules of the whole were kept: violations",
+    );
     text += &counted(report.left_out, "change was left out", "changes were left out");
-    text += &counted(report.repeated, "check was done again, for live had moved on", "checks were done again, for live had moved on");
+    text += &counted(
+        report.repeated,
+        "check was done again, for live had moved on",
+        "checks were done again, for live had moved on",
+    );
     text
 }
 

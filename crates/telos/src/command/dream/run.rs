@@ -13,7 +13,9 @@ use crate::{report, source};
 use anyhow::{Context, bail};
 use clap::Args;
 use keeper::Client;
-use keeper::protocol::{Answer, Command, DreamBegun, DreamOrder, FailureKind, Form, MergeReport, Outcome, Request, Rung};
+use keeper::protocol::{
+    Answer, Command, DreamBegun, DreamOrder, FailureKind, Form, MergeReport, Outcome, Request, Rung,
+};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::time::Duration;
