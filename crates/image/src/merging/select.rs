@@ -139,11 +139,11 @@ impl Machine {
                 kinds.insert(object, kind_of(store, object)?.unwrap_or(Kind::Object));
                 if is_stack(kinds[&object]) {
                     let record = store.read(object)?;
-                    record.iter().for_each(|record| record.references(&mut |held| drop(stacked.insert(held))));
+                    record.iter().for_each(|record| record.references(&mut |held| _ = stacked.insert(held)));
                 }
             }
             if kinds.get(&object).copied().is_some_and(is_stack) {
-                change.operation.references(&mut |held| drop(stacked.insert(held)));
+                change.operation.references(&mut |held| _ = stacked.insert(held));
             }
         }
         let mut content = FxHashSet::default();

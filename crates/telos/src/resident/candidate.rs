@@ -71,7 +71,7 @@ fn told_changes(kept: &KeptDream, names: &LiveNames<'_>, protected: &Protected) 
     let is_protected: BTreeSet<String> = kept
         .journal
         .changes()
-        .filter(|change| protected.holds(change.object) && !matches!(change.operation, Operation::Call { .. }))
+        .filter(|change| protected.keeps(change.object) && !matches!(change.operation, Operation::Call { .. }))
         .map(|change| change.object.to_string())
         .collect();
     let (telos, mut told) = (protected.telos().map(|telos| telos.to_string()), Vec::new());

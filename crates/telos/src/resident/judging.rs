@@ -28,6 +28,8 @@ use std::time::{Duration, Instant};
 const UNIT_FUEL: u64 = 50_000_000;
 const UNIT_TIME: Duration = Duration::from_secs(5);
 const UNIT_MEMORY_BYTES: u64 = 256 << 20;
+/// How often a test is run again that asked the host for something, be it only the time.
+const CHANCES: usize = 20;
 /// The check that looks at the journal alone.
 const SAFETY: &str = "safety";
 /// So many tests are run.
@@ -182,9 +184,12 @@ impl Judge<'_, '_> {
     fn tested(&mut self, name: &str, times: usize) -> Tested {
         let start = Instant::now();
         let (mut runs, mut reads) = (Vec::new(), ReadSet::default());
-        for _ in 0..times {
+        let mut left = times;
+        while left > 0 {
             let (outcome, read) = self.recorded("runTest", |session| Ok(vec![session.vm.symbol(name)]));
             runs.push(outcome.map_or_else(|fault| fault.text(), |_| "passed".into()));
+            // What hangs on chance or on the clock may come to the same twice and be something else all the same.
+            left = if times > 1 && runs.len() == 1 && read.asked_host() { CHANCES } else { left - 1 };
             reads = read;
         }
         Tested { before: Vec::new(), after: runs, time_us: start.elapsed().as_micros() as u64, reads }

@@ -11,14 +11,19 @@ use store::Store;
 /// by what it touched.
 const BELONGING_MAX: usize = 20_000;
 
-/// What the machine keeps for programs in objects of genesis, by their names in Core.
-const OF_MACHINE: &[&str] = &["Scheduler", "Date", "Random", "Importer", "Coroutine", "System", "Collector"];
+/// Objects of Core that the machine, or the library for it, writes to while programs run.
+const OF_MACHINE: &[&str] = &["Scheduler", "Coroutine", "Date", "Random", "Importer"];
+/// Of what their slots hold it writes to lists, maps and coroutines, by the numbers of their kinds in records.
+const HELD_KINDS: [u32; 3] = [3, 4, 9];
 
 pub struct Protected {
     live: ActorId,
     /// The number of the last change of the first commit.
     last_of_genesis: u64,
-    but: BTreeSet<ObjectId>,
+    /// Where programs keep their things, and the machine its own: the Lobby, Telos, queues.
+    open: BTreeSet<ObjectId>,
+    /// What the machine writes to itself.
+    of_machine: BTreeSet<ObjectId>,
     telos: Option<ObjectId>,
     /// Why, in words.
     others: BTreeMap<ObjectId, &'static str>,
@@ -30,23 +35,31 @@ impl Protected {
         let first = store.commit_at(1).ok().flatten();
         let last_of_genesis = first.and_then(|first| Some(first.changes.last()?.id.seq)).unwrap_or(0);
         let record = |id: ObjectId| store.read(id).ok().flatten();
-        let mut but: BTreeSet<ObjectId> = roots.lobby.into_iter().collect();
+        let (mut open, mut of_machine): (BTreeSet<ObjectId>, _) = (roots.lobby.into_iter().collect(), BTreeSet::new());
         let telos = roots.lobby.and_then(record).and_then(|lobby| slot_of(&lobby, "Telos"));
-        but.extend(telos);
+        open.extend(telos);
         if let Some(core) = roots.core.and_then(record) {
             for object in OF_MACHINE.iter().filter_map(|name| slot_of(&core, name)) {
-                but.insert(object);
-                but.extend(record(object).iter().flat_map(references));
+                of_machine.insert(object);
+                let held = record(object).into_iter().flat_map(|object| object.slots);
+                let held = held.filter_map(|(_, value)| if let Datum::Object(id) = value { Some(id) } else { None });
+                open.extend(held.filter(|id| record(*id).is_some_and(|held| HELD_KINDS.contains(&held.kind))));
             }
         }
-        let mut protected = Protected { live, last_of_genesis, but, telos, others: BTreeMap::new() };
+        let mut protected = Protected { live, last_of_genesis, open, of_machine, telos, others: BTreeMap::new() };
         protected.others.extend(locked.iter().map(|object| (*object, "it is locked")));
         protected.add_belonging(verification, record);
         protected
     }
 
+    /// Whether no program may write to it while it is judged.
     pub fn holds(&self, object: ObjectId) -> bool {
-        self.others.contains_key(&object) || (self.is_of_genesis(object) && !self.but.contains(&object))
+        self.keeps(object) && !self.of_machine.contains(&object)
+    }
+
+    /// Whether no dream may change it. What the machine writes for itself is not among a dream's changes.
+    pub fn keeps(&self, object: ObjectId) -> bool {
+        self.others.contains_key(&object) || (self.is_of_genesis(object) && !self.open.contains(&object))
     }
 
     /// The root object, of which some slots are protected.
