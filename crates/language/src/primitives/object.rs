@@ -55,10 +55,10 @@ pub const TABLE: &[Row] = &[
     }),
     ("become", ONE, become_other),
     ("memorySize", NONE, |vm, args| {
-        // Slots count for it.
-        args.target.as_handle().iter().for_each(|&handle| drop(super::slots::own_names(vm, handle)));
-        let bytes = args.target.as_handle().map_or(8, |handle| vm.heap.object(handle).logical_bytes());
-        Ok(Value::number(bytes as f64))
+        let Some(handle) = args.target.as_handle() else { return Ok(Value::number(8.0)) };
+        // Slots weigh, so who asks has counted them.
+        vm.heap.own_names(handle);
+        Ok(Value::number(vm.heap.object(handle).logical_bytes() as f64))
     }),
     ("argIsCall", ONE, |vm, args| Ok(Value::boolean(vm.kind_of(args.value(vm, 0)) == Kind::Call))),
     ("argIsActivationRecord", ONE, |vm, args| Ok(Value::boolean(vm.kind_of(args.value(vm, 0)) == Kind::Locals))),
