@@ -28,9 +28,12 @@ pub struct CreationOf<T: Ord> {
 pub struct Resting<'b> {
     pub flags: u32,
     pub protos: SmallVec<[ObjectId; 2]>,
-    pub slots: SmallVec<[(&'b [u8], DatumOf<&'b [u8]>); 4]>,
+    pub slots: SmallVec<[RestingSlot<'b>; 4]>,
     pub body: BodyOf<&'b [u8]>,
 }
+
+/// A slot's name and what it holds.
+pub type RestingSlot<'b> = (&'b [u8], DatumOf<&'b [u8]>);
 
 /// What an object holds beside its slots.
 pub type Body = BodyOf<Text>;

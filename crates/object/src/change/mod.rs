@@ -26,7 +26,7 @@ mod table;
 mod time;
 mod wire;
 
-pub use creation::{Body, BodyOf, Creation, CreationOf, Form, Resting};
+pub use creation::{Body, BodyOf, Creation, CreationOf, Form, Resting, RestingSlot};
 pub use datum::{Datum, DatumOf, Text};
 pub use decode::{Decoder, ReadText};
 pub use draft::Draft;
