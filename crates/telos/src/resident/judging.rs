@@ -21,6 +21,7 @@ use keeper::protocol::{CheckOutcome, Failure, FailureKind};
 use language::{Limits, Value as IoValue};
 use object::change::{Datum, ObjectId};
 use serde_json::{Map, Value, json};
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
@@ -146,9 +147,9 @@ impl Judge<'_, '_> {
         judgement.case = checksum;
         judgement.checks.insert(SAFETY.into(), safety);
         for name in self.names("checkNames")? {
-            if !judgement.checks.contains_key(&name) {
-                let checked = self.checked(&name, &case);
-                judgement.checks.insert(name, checked);
+            if let Entry::Vacant(place) = judgement.checks.entry(name) {
+                let checked = self.checked(place.key(), &case);
+                place.insert(checked);
                 judgement.done += 1;
             }
         }
