@@ -4,10 +4,12 @@ use super::align::Likeness;
 use super::forest::{Class, Forest};
 use super::tree::{Chain, Statement};
 
-/// How much of what they say two elements must share to be alike, in thousandths.
-const ALIKE_LEAST: usize = 500;
-/// Elements that begin alike are alike, whatever follows.
-const OPENING_SCORE: u32 = 1000;
+/// Two elements are alike that share more than half of what they say, in thousandths.
+const ALIKE_MORE_THAN: u32 = 500;
+/// If they begin with the same message, a third is enough.
+const SAME_FIRST_BONUS: u32 = 200;
+/// If they begin with the same message about the same thing, whatever follows.
+const SAME_SUBJECT_BONUS: u32 = 1000;
 
 /// What elements of two lists say, each looked at once.
 pub struct Alike {
@@ -15,40 +17,47 @@ pub struct Alike {
     base: Vec<Chain>,
     side: Vec<Chain>,
     bags: [Vec<Option<Vec<Class>>>; 2],
-    opens_alike: Opening,
+    beginning: Beginning,
 }
 
-type Opening = fn(&Forest, &Chain, &Chain) -> bool;
+/// What elements have ahead that begin alike.
+type Beginning = fn(&Forest, &Chain, &Chain) -> u32;
 
 impl Alike {
-    fn of(base: Vec<Chain>, side: Vec<Chain>, opens_alike: Opening) -> Alike {
+    fn of(base: Vec<Chain>, side: Vec<Chain>, beginning: Beginning) -> Alike {
         let bags = [vec![None; base.len()], vec![None; side.len()]];
-        Alike { base, side, bags, opens_alike }
+        Alike { base, side, bags, beginning }
     }
 
     pub fn statements(base: &Chain, side: &Chain) -> Alike {
         let elements = |chain: &Chain| chain.iter().map(|statement| vec![statement.clone()]).collect();
-        Alike::of(elements(base), elements(side), has_same_subject)
-    }
-
-    pub fn messages(base: &Statement, side: &Statement) -> Alike {
-        let elements = |statement: &Statement| statement.iter().map(|&id| vec![vec![id]]).collect();
-        Alike::of(elements(base), elements(side), |forest, base, side| {
-            forest.head(base[0][0]) == forest.head(side[0][0])
-        })
+        Alike::of(elements(base), elements(side), beginning)
     }
 
     pub fn arguments(base: &[Chain], side: &[Chain]) -> Alike {
-        Alike::of(base.to_vec(), side.to_vec(), |_, _, _| false)
+        Alike::of(base.to_vec(), side.to_vec(), beginning)
+    }
+
+    /// Messages of one name are alike.
+    pub fn messages(base: &Statement, side: &Statement) -> Alike {
+        let elements = |statement: &Statement| statement.iter().map(|&id| vec![vec![id]]).collect();
+        let beginning = |forest: &Forest, base: &Chain, side: &Chain| {
+            if forest.head(base[0][0]) == forest.head(side[0][0]) { SAME_SUBJECT_BONUS } else { 0 }
+        };
+        Alike::of(elements(base), elements(side), beginning)
     }
 }
 
-/// Whether both statements begin with the same message to the same thing: an assignment to one slot, a question about one
-/// condition.
-fn has_same_subject(forest: &Forest, base: &Chain, side: &Chain) -> bool {
+fn beginning(forest: &Forest, base: &Chain, side: &Chain) -> u32 {
     let (base, side) = (base[0][0], side[0][0]);
-    let (asked, same) = (forest.subject(base), forest.subject(side));
-    forest.head(base) == forest.head(side) && asked.is_some() && asked == same
+    let (subject, same) = (forest.subject(base), forest.subject(side));
+    if forest.head(base) != forest.head(side) {
+        0
+    } else if subject.is_some() && subject == same {
+        SAME_SUBJECT_BONUS
+    } else {
+        SAME_FIRST_BONUS
+    }
 }
 
 impl Likeness for Alike {
@@ -62,9 +71,8 @@ impl Likeness for Alike {
         let total = mine.len() + theirs.len();
         forest.work(total)?;
         let shared = 2000 * shared(mine, theirs) / total.max(1);
-        let opening = if (self.opens_alike)(forest, &self.base[base], &self.side[side]) { OPENING_SCORE } else { 0 };
-        let is_alike = opening > 0 || shared >= ALIKE_LEAST;
-        Some(if is_alike { opening + shared as u32 } else { 0 })
+        let score = shared as u32 + (self.beginning)(forest, &self.base[base], &self.side[side]);
+        Some(if score > ALIKE_MORE_THAN { score } else { 0 })
     }
 }
 

@@ -6,11 +6,13 @@
 //!   other side deleted, nor beside what it put something else in the place of;
 //! - in a statement each message is sent to what the one before it gave, so nothing goes beside what the other side
 //!   deleted, and no two sides put different messages into one place;
+//! - what both sides put, or moved, but to different places, was meant once or twice: nobody knows;
 //! - arguments mean what their place says, so only one side may add or remove some;
 //! - new statements of both sides in one place are for `order` to judge.
 
 use super::align::{Alignment, Fate};
 use super::forest::Class;
+use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,7 +64,7 @@ impl Side {
 pub type Ordering<'o> = dyn FnMut(Range<usize>, Range<usize>) -> Option<bool> + 'o;
 
 /// None if the sides contradict each other.
-pub fn merge(rule: Rule, one: &Side, other: &Side, order: &mut Ordering<'_>) -> Option<Vec<Piece>> {
+pub fn merge(rule: Rule, base: &[Class], one: &Side, other: &Side, order: &mut Ordering<'_>) -> Option<Vec<Piece>> {
     if clashes(rule, one, other) || clashes(rule, other, one) {
         return None;
     }
@@ -75,8 +77,26 @@ pub fn merge(rule: Rule, one: &Side, other: &Side, order: &mut Ordering<'_>) -> 
         }
     }
     // Each side left something, but not the same.
-    let is_gone = pieces.is_empty() && rule != Rule::Arguments;
-    if is_gone { None } else { Some(pieces) }
+    let is_gone = pieces.is_empty();
+    let is_wrong = rule != Rule::Arguments && (is_gone || is_doubled(base, one, other, &pieces));
+    if is_wrong { None } else { Some(pieces) }
+}
+
+/// Whether something is there more often than either side has it: both put it, or moved it, but to different places.
+fn is_doubled(base: &[Class], one: &Side, other: &Side, pieces: &[Piece]) -> bool {
+    let mut counts: FxHashMap<Class, [usize; 3]> = FxHashMap::default();
+    let mut count = |class: Class, which: usize| counts.entry(class).or_default()[which] += 1;
+    one.classes.iter().for_each(|class| count(*class, 0));
+    other.classes.iter().for_each(|class| count(*class, 1));
+    for piece in pieces {
+        match *piece {
+            Piece::Base(at) => count(base[at], 2),
+            Piece::One(at) => count(one.classes[at], 2),
+            Piece::Other(at) => count(other.classes[at], 2),
+            Piece::Merged(..) => {}
+        }
+    }
+    counts.values().any(|[one, other, merged]| merged > one.max(other))
 }
 
 /// Whether what `one` deleted is in the way of what `other` put there.

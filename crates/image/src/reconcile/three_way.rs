@@ -92,8 +92,8 @@ impl Merging {
         };
         let classes = statements.map(|statement| self.forest.message_classes(statement));
         let alike = |side: &Statement| Alike::messages(&statements.base, side);
-        let (one, other) = self.sides(Rule::Messages, classes, alike, &statements)?;
-        let pieces = merge(Rule::Messages, &one, &other, &mut |_, _| None)?;
+        let (base, one, other) = self.sides(Rule::Messages, classes, alike, &statements)?;
+        let pieces = merge(Rule::Messages, &base, &one, &other, &mut |_, _| None)?;
         pieces.into_iter().map(|piece| self.message(&statements, piece)).collect()
     }
 
@@ -108,8 +108,8 @@ impl Merging {
         let arguments = messages.map(|&id| self.forest.messages[id].arguments.clone());
         let classes = messages.map(|&id| self.forest.argument_classes(id));
         let alike = |side: &Vec<Chain>| Alike::arguments(&arguments.base, side);
-        let (one, other) = self.sides(Rule::Arguments, classes, alike, &arguments)?;
-        let pieces = merge(Rule::Arguments, &one, &other, &mut |_, _| None)?;
+        let (base, one, other) = self.sides(Rule::Arguments, classes, alike, &arguments)?;
+        let pieces = merge(Rule::Arguments, &base, &one, &other, &mut |_, _| None)?;
         Some(self.made(messages.one, &arguments, pieces))
     }
 
@@ -132,14 +132,14 @@ impl Merging {
         id
     }
 
-    /// How both sides came of the base.
+    /// The base, and how both sides came of it.
     fn sides<T>(
         &mut self,
         rule: Rule,
         classes: Trio<Vec<Class>>,
         alike: impl Fn(&T) -> Alike,
         lists: &Trio<T>,
-    ) -> Option<(Side, Side)> {
+    ) -> Option<(Vec<Class>, Side, Side)> {
         let mut side = |list: &T, classes_of_side: Vec<Class>| {
             let is_in_place = rule == Rule::Arguments && classes_of_side.len() == classes.base.len();
             let alignment = if is_in_place {
@@ -149,6 +149,7 @@ impl Merging {
             };
             Some(Side { classes: classes_of_side, alignment })
         };
-        Some((side(&lists.one, classes.one)?, side(&lists.other, classes.other)?))
+        let (one, other) = (side(&lists.one, classes.one)?, side(&lists.other, classes.other)?);
+        Some((classes.base, one, other))
     }
 }
