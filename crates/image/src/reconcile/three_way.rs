@@ -76,10 +76,10 @@ struct Merging {
 impl Merging {
     fn chain(&mut self, chains: &Trio<Chain>) -> Option<Chain> {
         let classes = chains.map(|chain| self.forest.statement_classes(chain));
-        let (one, other) =
+        let (base, one, other) =
             self.sides(Rule::Statements, classes, |side| Alike::statements(&chains.base, side), chains)?;
         let forest = &self.forest;
-        let pieces = merge(Rule::Statements, &one, &other, &mut |mine, theirs| {
+        let pieces = merge(Rule::Statements, &base, &one, &other, &mut |mine, theirs| {
             order(forest, &chains.one[mine], &chains.other[theirs])
         })?;
         pieces.into_iter().map(|piece| self.statement(chains, piece)).collect()
