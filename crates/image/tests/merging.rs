@@ -97,8 +97,8 @@ fn what_both_put_into_a_list_stays_together() {
 fn protos_that_would_lead_back_to_themselves() {
     let circle = Scenario {
         state: "A := Object clone; B := Object clone; 1",
-        live: "A setProto(B); 1",
-        dream: "B setProto(A); 1",
+        live: "A prependProto(B); 1",
+        dream: "B prependProto(A); 1",
         look: "list(A proto == B, B proto == A, Telos violations size) join(\" \")",
     };
     let shown = "false true 1, 0 open";
@@ -272,7 +272,10 @@ fn a_slot_may_have_a_policy_of_its_own_as_the_fork_point_had_it() {
     let dream = bench.dreams("A x = 3; 1", L);
     bench.does("A x = 2; A mergePolicy := Object clone do(x := \"fork-wins\"); 1");
     bench.merges(&dream);
-    assert_eq!(bench.shows("list(A x, Telos conflicts size, Telos conflicts first policy)"), "list(2, 1, keep-both)");
+    assert_eq!(
+        bench.shows("list(A x, Telos conflicts size, Telos conflicts first policy)"),
+        "list(2, 1, \"keep-both\")"
+    );
 }
 
 #[test]
@@ -284,7 +287,7 @@ fn a_conflict_is_an_object_that_a_program_can_read_and_somebody_resolve() {
     assert_eq!(bench.shows("Telos conflicts first shown"), "2");
     assert_eq!(
         bench.shows("c := Telos conflicts first; list(c object == A, c key, c base, c status, c siblings map(value), c siblings map(who) first)"),
-        "list(true, x, 1, open, list(2, 3), live)"
+        "list(true, \"x\", 1, \"open\", list(2, 3), \"live\")"
     );
     bench.does("Lobby removeSlot(\"c\")");
     // A later write supersedes what is shown; the record stays open until somebody decides.
@@ -295,12 +298,12 @@ fn a_conflict_is_an_object_that_a_program_can_read_and_somebody_resolve() {
     assert!(resolved.expect("it can be resolved").is_some());
     assert_eq!(
         bench.shows("list(A x, Telos conflicts first status, Telos conflicts first resolution)"),
-        "list(3, resolved, 3)"
+        "list(3, \"resolved\", 3)"
     );
     let again = bench.image().resolve_conflict(conflict, &image::Choice::Keep, &Cause::default());
     assert!(again.expect_err("it is resolved").to_string().contains("it is resolved"));
     bench.reopens();
-    assert_eq!(bench.shows("list(A x, Telos conflicts first status)"), "list(3, resolved)");
+    assert_eq!(bench.shows("list(A x, Telos conflicts first status)"), "list(3, \"resolved\")");
 }
 
 #[test]
@@ -311,7 +314,7 @@ fn what_lost_under_a_policy_is_told_with_the_merge() {
     bench.merges(&dream);
     assert_eq!(
         bench.shows("m := Telos merges first; list(A x, m dream, m policy, m mandate, m settled first siblings map(value), m status)"),
-        format!("list(2, {}, live-wins, mend it, list(2, 3), merged)", dream.name)
+        format!("list(2, \"{}\", \"live-wins\", \"mend it\", list(2, 3), \"merged\")", dream.name)
     );
 }
 

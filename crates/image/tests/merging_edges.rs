@@ -87,9 +87,9 @@ fn an_object_of_another_kind_is_taken_if_live_left_it_alone() {
     let dream = bench.dreams(doing, W);
     bench.does("Lobby other := 1");
     bench.merges(&dream);
-    assert_eq!(bench.shows("list(o type, o at(\"a\"), t asString)"), "list(Map, 1, helloé)");
+    assert_eq!(bench.shows("list(o type, o at(\"a\"), t asString)"), "list(\"Map\", 1, \"helloé\")");
     bench.reopens();
-    assert_eq!(bench.shows("list(o type, o at(\"a\"), t asString)"), "list(Map, 1, helloé)");
+    assert_eq!(bench.shows("list(o type, o at(\"a\"), t asString)"), "list(\"Map\", 1, \"helloé\")");
     let mut bench = Bench::new(state);
     let dream = bench.dreams(doing, W);
     bench.does("o append(3); 1");
@@ -130,7 +130,7 @@ fn calls_are_never_made_again_and_those_put_off_wait_in_the_outbox() {
     }
     bench.merges(&dream);
     let look = "o := Telos outbox first; list(Telos outbox size, o key, o name, o arguments, o status)";
-    let expected = format!("list(1, 6@{}, fetch, list(https://example.org), waiting)", dream.actor.0);
+    let expected = format!("list(1, \"6@{}\", \"fetch\", list(\"https://example.org\"), \"waiting\")", dream.actor.0);
     assert_eq!(bench.shows(look), expected);
     bench.merges(&dream);
     assert_eq!(bench.shows("Telos outbox size"), "1");
@@ -169,13 +169,13 @@ fn an_undone_merge_marks_what_it_opened_and_can_be_done_again() {
     bench.does("x = 2");
     let commit = bench.merges(&dream).commit.expect("it was merged");
     let look = "list(x, y, Telos conflicts size, Telos conflicts first status, Telos merges first status)";
-    assert_eq!(bench.shows(look), "list(2, 3, 1, open, merged)");
+    assert_eq!(bench.shows(look), "list(2, 3, 1, \"open\", \"merged\")");
     assert_eq!(bench.reverts(commit), [""; 0]);
-    assert_eq!(bench.shows(look), "list(2, 1, 1, undone, undone)");
+    assert_eq!(bench.shows(look), "list(2, 1, 1, \"undone\", \"undone\")");
     let undo = bench.image().store().last_commit();
     bench.reopens();
     assert_eq!(bench.reverts(undo), [""; 0]);
-    assert_eq!(bench.shows(look), "list(2, 3, 1, open, merged)");
+    assert_eq!(bench.shows(look), "list(2, 3, 1, \"open\", \"merged\")");
     // What was written since stays, and is told.
     let mut bench = Bench::new("x := 1; y := 1");
     let dream = bench.dreams("x = 3; y = 3", W);
@@ -245,5 +245,5 @@ fn a_journal_of_several_commits_is_one_merge() {
     bench.does("items append(2); 1");
     bench.merges(&dream);
     let shown = answer(bench.image(), "list(made n, t asString, items)");
-    assert_eq!(shown, "list(2, a, list(1, 2))");
+    assert_eq!(shown, "list(2, \"a\", list(1, 2))");
 }

@@ -44,7 +44,8 @@ impl Book<'_> {
         let (mut conflicts, mut settled) = (Vec::new(), Vec::new());
         for conflict in &plan.conflicts {
             let record = self.conflict(conflict)?;
-            if conflict.status == Status::Open { &mut conflicts } else { &mut settled }.push(record);
+            let records = if conflict.status == Status::Open { &mut conflicts } else { &mut settled };
+            records.push(record);
         }
         let violations: Vec<ObjectId> = plan.violations.iter().map(|violation| self.violation(violation)).collect();
         let outbox = plan.outbox.iter().map(|(key, name, arguments)| self.call(*key, name, arguments)).collect();

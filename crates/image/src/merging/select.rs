@@ -43,7 +43,9 @@ pub fn select(store: &Store, landmarks: &Landmarks, arrival: &Arrival) -> Result
     journal.reach(&mut taken, is_root);
     left_out.sort();
     left_out.dedup();
-    let taken_or_nothing = |(change, taken): (&Change, &bool)| if *taken { change.clone() } else { nothing(change) };
+    // What is left out is about nothing that it would have made: that is never there.
+    let left = |change: &Change| Change { object: landmarks.root, ..nothing(change) };
+    let taken_or_nothing = |(change, taken): (&Change, &bool)| if *taken { change.clone() } else { left(change) };
     let changes = journal.changes.iter().zip(&taken).map(taken_or_nothing).collect();
     Ok(Selected { journal: changes, left_out, of_machine: of_machine.len() })
 }
@@ -139,11 +141,11 @@ impl Machine {
                 kinds.insert(object, kind_of(store, object)?.unwrap_or(Kind::Object));
                 if is_stack(kinds[&object]) {
                     let record = store.read(object)?;
-                    record.iter().for_each(|record| record.references(&mut |held| _ = stacked.insert(held)));
+                    record.iter().for_each(|record| record.references(&mut |held| stacked.extend([held])));
                 }
             }
             if kinds.get(&object).copied().is_some_and(is_stack) {
-                change.operation.references(&mut |held| _ = stacked.insert(held));
+                change.operation.references(&mut |held| stacked.extend([held]));
             }
         }
         let mut content = FxHashSet::default();
