@@ -43,7 +43,7 @@ fn the_policy_file_of_the_documentation_is_read() {
     );
     assert_eq!(policies.policy(Capability::Http), Policy::Simulated);
     assert_eq!(policies.policy(Capability::Commands), Policy::Redirected);
-    assert_eq!(policies.policy(Capability::Environment), Policy::Blocked);
+    assert_eq!(policies.policy(Capability::Environment), Policy::Own);
     assert_eq!(policies.policy(Capability::Files), Policy::Own);
     assert_eq!(policies.http.answers.len(), 3);
     assert_eq!(policies.http.answers[1].values, [Value::Number(0.5), Value::Bytes(vec![0, 255]), Value::Nil]);

@@ -41,16 +41,17 @@ fn copy(from: &Path, to: &Path) {
 #[test]
 fn the_order_of_merges_does_not_count() {
     let seed = seed("merging_order");
-    for number in 0..cases(25, 2000) as u64 {
+    let (mut refused, count) = (0, cases(25, 2000) as u64);
+    for number in 0..count {
         let mut random = Random::new(seed.wrapping_mul(1_000_003).wrapping_add(number));
         let mut bench = Bench::new(THINGS);
         let mut sources = Vec::new();
         let mut draw = |random: &mut Random| {
             let mut source = edits(random, 0);
             if random.below(4) == 0 {
-                source = format!("o0 setProto(o1); {source}");
+                source = format!("o0 prependProto(o1); {source}");
             } else if random.below(4) == 0 {
-                source = format!("o1 setProto(o0); {source}");
+                source = format!("o1 prependProto(o0); {source}");
             }
             sources.push(source.clone());
             source
@@ -74,17 +75,25 @@ fn the_order_of_merges_does_not_count() {
         let mut second = Bench::of(second);
         bench.opens();
         let when = format!("TELOS_SEED={seed}, case {number}: {:?} {:?} {sources:#?}", one.policy, other.policy);
+        let mut is_refused = false;
         for (bench, dreams) in [(&mut bench, [&one, &other]), (&mut second, [&other, &one])] {
             for dream in dreams {
-                bench.tries(dream).unwrap_or_else(|error| panic!("{when}: {error}"));
+                is_refused |= bench.tries(dream).is_err();
                 if random.below(3) == 0 {
                     bench.reopens();
                 }
             }
         }
+        // Lists that several sides made in one place can be more than is understood; then nothing is merged.
+        if is_refused {
+            refused += 1;
+            continue;
+        }
         assert_eq!(bench.shows(&look(0)), second.shows(&look(0)), "{when}");
         assert_eq!(bench.shows(&look(1)), second.shows(&look(1)), "{when}");
     }
+    println!("{refused} of {count} refused");
+    assert!(refused * 5 <= count, "{refused} of {count} dreams are refused");
 }
 
 #[test]

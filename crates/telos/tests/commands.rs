@@ -119,7 +119,7 @@ fn wrong_usage_says_what_was_meant() {
         assert_eq!(ran.code, Some(2), "{ran:?}");
         assert!(ran.errors.contains(tip) && ran.errors.matches("tip:").count() == 1, "{ran:?}");
     }
-    assert!(!telos(&["frobnicate"]).errors.contains("tip:"));
+    assert!(!telos(&["xyzzy"]).errors.contains("tip:"));
 }
 
 #[test]

@@ -7,8 +7,9 @@
 use super::grant::{self, View};
 use super::inside::{Inside, at};
 use super::overlay;
+use super::plan::Plan;
 use super::report::{Failure, Step};
-use super::source::{Granted, Origin};
+use super::source::Origin;
 use super::start::Purpose;
 use super::view::{CODE, Content, MACHINE_ID, NOTHING, OWN, OWN_PLACE, Part, Shown};
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat, sendfile, symlinkat};
@@ -27,7 +28,7 @@ const ROOT: &CStr = c"root";
 pub fn build(inside: &mut Inside<'_>) -> Result<(), Failure> {
     let plan = inside.plan;
     let skeleton = &plan.skeleton;
-    let cover = place_of_memory(&plan.grants);
+    let cover = place_of_memory(plan);
     let memory = at(Step::Memory, 0, memory(&plan.memory_options, cover))?;
     let place = at(Step::Memory, 0, make_root(&memory))?;
     for (item, path) in skeleton.directories.iter().enumerate() {
@@ -111,9 +112,11 @@ const HOST_PROC: &CStr = c"/proc";
 
 /// Where in this mount namespace the file system in memory is put, and only we know of it. What lies over the root itself must
 /// be taken away by itself, which costs as much as a wall.
-fn place_of_memory(grants: &[(usize, Granted)]) -> &'static CStr {
+fn place_of_memory(plan: &Plan<'_>) -> &'static CStr {
     let is_below = |path: &CString| path.to_bytes().starts_with(HOST_PROC.to_bytes());
-    let is_needed = grants.iter().any(|(_, granted)| matches!(&granted.from, Origin::Path(path) if is_below(path)));
+    // Who serves a layer by FUSE looks there for its own descriptors.
+    let is_needed = plan.fuse.is_some()
+        || plan.grants.iter().any(|(_, granted)| matches!(&granted.from, Origin::Path(path) if is_below(path)));
     if is_needed { HOST_ROOT } else { HOST_PROC }
 }
 
