@@ -142,7 +142,7 @@ fn the_file_that_is_in_the_way_is_named_and_the_reason_told_once() {
     let file = beside(&up, "file");
     std::fs::write(&file, "").unwrap();
     let refused = telos(&["up", text(&file)], "");
-    assert_eq!((refused.code, refused.errors.matches("File exists").count()), (Some(1), 1), "{refused:?}");
+    assert_eq!((refused.code, refused.errors.matches("is no directory").count()), (Some(1), 1), "{refused:?}");
 }
 
 // ---- sockets
