@@ -13,7 +13,7 @@ use keeper::protocol::{
     Answer, Command, DreamOrder, FailureKind, MergeOrder, MergeReport, MergeStatus, Outcome, Request, Shown, Verdict,
 };
 use keeper::{Begun, Conclusion};
-use merge::Policy;
+use merge::{Effect, Policy};
 use object::change::{ActorId, Datum, ObjectId, Text, Time};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,6 +48,8 @@ struct UnderWay {
     arrival: Arrival,
     /// The last commit that the candidate has.
     since_commit: u64,
+    /// What was laid on it.
+    effects: Vec<Effect>,
     candidates: u32,
     repeated: u64,
     start: Instant,
@@ -70,8 +72,9 @@ impl Resident {
             let (order, request) = (order.clone(), request.clone());
             let since_commit = self.image.store().last_commit();
             let start = Instant::now();
+            let (effects, candidates, repeated) = (Vec::new(), 0, 0);
             let under_way =
-                UnderWay { number, order, request, arrival, since_commit, candidates: 0, repeated: 0, start };
+                UnderWay { number, order, request, arrival, since_commit, effects, candidates, repeated, start };
             self.judge_anew(under_way, Judgement::default())
         });
         match begun {
@@ -153,6 +156,7 @@ impl Resident {
         }
         under_way.candidates += 1;
         under_way.since_commit = plan.at;
+        under_way.effects.clone_from(&plan.effects);
         let order = DreamOrder {
             mandate: format!("judge {}", under_way.order.dream),
             agent: "Verification".into(),
@@ -218,7 +222,13 @@ impl Resident {
         if let Some(problem) = problem {
             return Err(problem);
         }
-        if is_stale {
+        let mut plan = self.image.plan_merge(&under_way.arrival).map_err(failed)?;
+        // What would be done now is not what was judged: then nothing that was found counts.
+        let is_other = plan.effects != under_way.effects;
+        if is_other {
+            judgement = Judgement::default();
+        }
+        if is_stale || is_other {
             let is_last = under_way.candidates >= CANDIDATES_MAX;
             return match self.judge_anew(under_way, judgement)? {
                 Next::Nothing(report) => Ok(Some((*report, None))),
@@ -230,7 +240,6 @@ impl Resident {
                 }
             };
         }
-        let mut plan = self.image.plan_merge(&under_way.arrival).map_err(failed)?;
         if under_way.order.is_trial {
             return Ok(Some((under_way.report(MergeStatus::Accepted, &plan, verdict, None), None)));
         }
