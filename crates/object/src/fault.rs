@@ -164,13 +164,6 @@ impl Heap {
         }
     }
 
-    /// As `object`, for whoever has the heap for writing: what has to be loaded settles at once, and nothing is set aside.
-    #[inline(always)]
-    pub fn filled(&mut self, handle: Handle) -> &Object {
-        self.fill(handle);
-        self.resident(handle)
-    }
-
     #[cold]
     #[inline(never)]
     fn fill_hollow(&mut self, handle: Handle) {

@@ -12,7 +12,7 @@ use crate::machine::frame::{Frame, Kind, Phase};
 use crate::primitives::modulo;
 use crate::primitives::quick::Bench;
 use crate::vm::Vm;
-use object::{Value, flag};
+use object::{Kind as ObjectKind, Value, flag};
 
 /// Why the loop stopped. The frame's step is behind the instruction that was taken.
 #[derive(Clone, Copy)]
@@ -109,6 +109,18 @@ impl Vm {
             ($place:expr) => {
                 ahead = unit.code[$place as usize..].iter()
             };
+        }
+        // An object that is not here is loaded, which settles it, and the instruction taken again: the usual way stays short.
+        macro_rules! filled {
+            ($handle:ident) => {{
+                let object = heap.resident($handle);
+                if object.kind() == ObjectKind::Hollow {
+                    heap.fill($handle);
+                    go!(unit.code.len() - ahead.len() - 1);
+                    continue;
+                }
+                object
+            }};
         }
         // A jump ahead owes no more than before.
         macro_rules! skip {
@@ -223,9 +235,9 @@ impl Vm {
                 Op::Load => {
                     let value = registers[instruction.b as usize];
                     if !value.is_number() {
-                        match value.as_handle() {
-                            Some(handle) if !heap.filled(handle).has(flag::ACTIVATABLE) => {}
-                            _ => break Exit::Leave,
+                        let Some(handle) = value.as_handle() else { break Exit::Leave };
+                        if filled!(handle).has(flag::ACTIVATABLE) {
+                            break Exit::Leave;
                         }
                     }
                     registers[instruction.a as usize] = value;
@@ -365,7 +377,7 @@ impl Vm {
                 Op::GetOfLocal => {
                     let target = registers[instruction.b as usize];
                     if let Some(handle) = target.as_handle() {
-                        let object = heap.filled(handle);
+                        let object = filled!(handle);
                         if object.has(flag::ACTIVATABLE) {
                             break Exit::Leave;
                         }

@@ -174,7 +174,8 @@ fn an_object_that_is_minted_in_a_nest_says_who_it_is() {
         let handle = Nest::mint(&mut heap, id);
         assert!(heap.is_hollow(handle) && !heap.is_symbol(handle));
         heap.collect(|visit| visit(Value::object(handle)));
-        assert_eq!(heap.filled(handle).kind(), Kind::Object);
+        heap.fill(handle);
+        assert_eq!(heap.resident(handle).kind(), Kind::Object);
         heap.hollow_out(handle);
         heap.renew_epoch();
         assert_eq!(heap.object(handle).kind(), Kind::Object);
