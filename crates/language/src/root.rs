@@ -123,20 +123,16 @@ impl Vm {
 
     // ---- reads
 
-    /// From now on notes what programs read, until `take_reads`: see `object::Reads`. No program may be running. All runs as
-    /// the trees that it is meanwhile: code knows what some names mean without looking.
+    /// From now on notes what programs read, until `take_reads`: see `object::Reads`. No program may be running.
     pub fn record_reads(&mut self) {
-        self.compiles_later = self.compiles_later || !self.units.disabled;
-        self.set_compiling(false);
+        // What code was made from before would not be looked at again.
+        self.discard_all_units();
         self.regexes.clear();
         self.heap.record_reads();
     }
 
     /// What was read; none if that was not noted.
     pub fn take_reads(&mut self) -> Option<Reads> {
-        if std::mem::take(&mut self.compiles_later) {
-            self.set_compiling(true);
-        }
         self.heap.take_reads()
     }
 

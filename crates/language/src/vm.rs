@@ -42,8 +42,6 @@ pub struct Vm {
     pub(crate) regexes: primitives::RegexCache,
     /// On: stacks are saved and restored whenever they are suspended. For tests of just that.
     pub(crate) saves_stacks: bool,
-    /// Whether to compile again when reads are noted no more.
-    pub(crate) compiles_later: bool,
     /// Where the last program was that did not come to its end.
     pub(crate) halted_at: Trace,
 }
@@ -93,7 +91,6 @@ impl Vm {
             units: Units::default(),
             regexes: primitives::RegexCache::default(),
             saves_stacks: false,
-            compiles_later: false,
             halted_at: Trace::default(),
         };
         primitives::catalog::register(&mut vm);

@@ -98,6 +98,15 @@ impl Heap {
         self.note_read(handle, |looks| _ = looks.names.insert(name));
     }
 
+    /// Somebody knows without looking what a name gives in just this object: counts as if it had looked, and used it.
+    pub fn note_known(&self, handle: Handle, name: Symbol) {
+        if self.reads.is_some()
+            && let Some(known) = self.own_slot(handle, name).and_then(Value::as_handle)
+        {
+            self.object(known);
+        }
+    }
+
     #[cold]
     #[inline(never)]
     fn note_listing(&self, handle: Handle) {

@@ -416,8 +416,10 @@ impl Compiler<'_> {
         self.assigned[register as usize - 1] = true;
     }
 
-    /// Whether a name still means in Locals and Number what it meant at first.
+    /// Whether a name still means in Locals, Number and List what it meant at first. Code that relies on it looks no more.
     pub fn is_built_in(&self, name: Symbol) -> bool {
+        let protos = &self.vm.protos;
+        [protos.locals, protos.number, protos.list].iter().for_each(|&watched| self.vm.heap.note_known(watched, name));
         !self.vm.units.redefined.contains(&name)
     }
 
