@@ -22,7 +22,7 @@ pub struct OrderOptions {
 
     /// Keep its journal after its end, until it is discarded
     #[arg(long)]
-    keep: bool,
+    pub keep: bool,
 
     /// End it after that time, whatever it does: 30, 1.5s or 2m; a minute unless given
     #[arg(long, value_name = "TIME", value_parser = parse_time, help_heading = "Limits")]

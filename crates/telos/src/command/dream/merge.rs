@@ -31,6 +31,8 @@ is looked at.
 
 Exit codes:
     0   merged, or merged before
+    1   there is no such dream, it is going on, or no image is up
+    2   wrong usage
     3   rejected: telos rejections has the reasons
     4   merged, and conflicts are open: telos conflicts has them";
 
@@ -92,6 +94,10 @@ pub struct MergeTerms {
 }
 
 impl MergeTerms {
+    pub fn is_asked(&self) -> bool {
+        self.policy.is_some() || !self.only.is_empty()
+    }
+
     pub fn order(&self, dream: &str, is_trial: bool) -> MergeOrder {
         let policy = self.policy.map(|policy| policy.name().to_string());
         MergeOrder { dream: dream.into(), policy, only: self.only.clone(), is_trial }
@@ -109,7 +115,7 @@ impl Merge {
 /// Judge a dream that is over, and say what speaks against it; nothing is merged
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  telos dream verify --image garden d65\n\nExit codes:\n    0   nothing speaks against it\n    3   something does"
+    after_help = "Examples:\n  telos dream verify --image garden d65\n\nExit codes:\n    0   nothing speaks against it\n    1   there is no such dream, it is going on, or no image is up\n    2   wrong usage\n    3   something does"
 )]
 pub struct Verify {
     #[command(flatten)]
@@ -150,14 +156,14 @@ fn tell(report: &MergeReport, is_json: bool) -> anyhow::Result<ExitCode> {
         true => print(&format!("{}\n", serde_json::to_string(report)?))?,
         false => print(&text_of(report))?,
     };
-    Ok(exit_code_of(report))
+    Ok(ExitCode::from(exit_code_of(report)))
 }
 
-pub fn exit_code_of(report: &MergeReport) -> ExitCode {
+pub fn exit_code_of(report: &MergeReport) -> u8 {
     match report.status {
-        MergeStatus::Rejected => ExitCode::from(exit_code::REJECTED),
-        MergeStatus::Merged if report.open_conflicts > 0 => ExitCode::from(exit_code::CONFLICTS),
-        MergeStatus::Merged | MergeStatus::Known | MergeStatus::Accepted => ExitCode::SUCCESS,
+        MergeStatus::Rejected => exit_code::REJECTED,
+        MergeStatus::Merged if report.open_conflicts > 0 => exit_code::CONFLICTS,
+        MergeStatus::Merged | MergeStatus::Known | MergeStatus::Accepted => 0,
     }
 }
 

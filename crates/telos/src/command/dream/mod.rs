@@ -2,13 +2,14 @@
 //!
 //! - `begin`: `new` and `resume`; `run`: `run`, with `agent` for `--command` and `interruption` for Ctrl-C
 //! - `talk`: `eval` and `discard`; `tell`: `list` and `show`; `files`: `show --files`
-//! - `merge`: `verify` and `merge`
+//! - `merge`: `verify` and `merge`; `merging`: what `run --merge` does after its script or agent
 
 mod agent;
 mod begin;
 mod files;
 mod interruption;
 mod merge;
+mod merging;
 mod run;
 mod talk;
 mod tell;
@@ -27,10 +28,14 @@ Examples:
   telos dream new --image garden            a dream to talk to; prints its name
   telos dream eval --image garden d66 'Garden grow'
   telos dream discard --image garden d66
+  telos dream merge --image garden d65      judge it, and merge what proves good
+  telos dream run --image garden --merge mend.io
+                                            all of that at once
 
 A dream sees the image as it was when it began, and changes only its own copy.
 It reaches no file, network or process of the host. What it changes is written
-down: its journal.";
+down: its journal. Each command ends with 1 if there is no such dream or no
+image is up; run, verify and merge have more exit codes in their own --help.";
 
 /// Let something happen in a sealed fork of an image, and see what it would change
 #[derive(Args, Debug)]

@@ -4,7 +4,8 @@ use super::agent::{Agent, AgentOptions};
 use super::begin::{FileOptions, OrderOptions};
 use super::interruption::Interruption;
 use super::merge::MergeTerms;
-use super::{connect, merge, tell};
+use super::merging::{Merging, Wish};
+use super::{connect, tell};
 use crate::answer::exit_code_of;
 use crate::command::{RequestOptions, print, send};
 use crate::options::{Color, ImageDirectory};
@@ -13,9 +14,7 @@ use crate::{report, source};
 use anyhow::{Context, bail};
 use clap::Args;
 use keeper::Client;
-use keeper::protocol::{
-    Answer, Command, DreamBegun, DreamOrder, FailureKind, Form, MergeReport, Outcome, Request, Rung,
-};
+use keeper::protocol::{Answer, Command, DreamBegun, DreamOrder, FailureKind, Form, Outcome, Request, Rung};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -34,6 +33,11 @@ error: there is nothing to run: give a FILE, a source with -e, or a command with
 
 For more information, try '--help'.";
 
+const TERMS_OF_NOTHING: &str = "\
+error: --policy and --only say how to merge, and nothing is to be merged: give --merge too
+
+For more information, try '--help'.";
+
 /// As clap ends with it.
 const WRONG_USAGE: u8 = 2;
 
@@ -43,7 +47,7 @@ Examples:
   telos dream run --image garden -e 'Garden grow = method(size = size + 2)'
   telos dream run --image garden --keep --mandate 'mend the gate' mend.io
   telos dream run --image garden --merge mend.io
-  telos dream run --image garden --mandate 'mend the gate' \\
+  telos dream run --image garden --merge --mandate 'mend the gate' \\
       --file mend.py --command python3 mend.py
 
 An agent is a program that speaks JSON-RPC 2.0, one object a line, over its
@@ -52,10 +56,21 @@ error is its log, TELOS_MANDATE its mandate. It is sealed as by telos exec.
 With it, --fuel is for all that it evaluates, --timeout and --memory for each,
 and --lifetime ends both.
 
-Exit codes are those of eval: 124 when the time is up, of the script or of the
-dream, 123 when it had more memory than it may, 130 after Ctrl-C. With
---command they are the command's, as telos exec tells them; 1 if it never said
-done.";
+Exit codes:
+    0   the script came to a value, or the agent said done and ended with 0
+    1   an exception; or the agent did not say done, or was not started
+    2   wrong usage
+  122   out of fuel
+  123   it had more memory than it may
+  124   the time of the script, or of the dream, was up
+  130   Ctrl-C
+ else   the code of System exit, or of the agent, as telos exec tells it
+
+With --merge what came to its end well is judged then:
+    0   merged
+    3   rejected: telos rejections has the reasons
+    4   merged, and conflicts are open: telos conflicts has them
+    1   not judged, for the script or the agent failed; 122 to 130 as above";
 
 /// Run a script or an agent in a dream, and show what it changed
 ///
@@ -109,11 +124,16 @@ pub struct Run {
 
 impl Run {
     pub fn run(self, color: Color) -> anyhow::Result<ExitCode> {
+        if self.terms.is_asked() && !self.merge {
+            report::say(TERMS_OF_NOTHING);
+            return Ok(ExitCode::from(WRONG_USAGE));
+        }
         if !self.agent.command.is_empty() {
             let words: Vec<_> = self.agent.command.iter().map(|word| word.to_string_lossy()).collect();
             let mut dream = self.dream_order(words.join(" "))?;
             let job = self.agent.job(&mut dream)?;
-            let agent = Agent { job, dream, limits: self.limits, is_json: self.json };
+            self.warn_of_words_for_the_agent();
+            let agent = Agent { job, dream, wish: self.wish(), is_json: self.json };
             return agent.run(connect(&self.directory)?, color);
         }
         self.agent.check_unused()?;
@@ -208,39 +228,51 @@ impl Run {
         Ok(Ran { asking, answer: Answer { output, ..Answer::new(outcome) }, page: Some(page) })
     }
 
+    fn wish(&self) -> Wish<'_> {
+        Wish { is_wanted: self.merge, terms: &self.terms, options: &self.limits }
+    }
+
+    /// All that follows `--command` is the agent's, and somebody may have meant it for us.
+    fn warn_of_words_for_the_agent(&self) {
+        let has = |word: &str| self.agent.command.iter().any(|given| given == word);
+        if !self.merge && has("--merge") {
+            report::say(
+                "warning: --merge is the agent's, for it stands behind --command; options of telos stand before",
+            );
+        }
+    }
+
     fn show(&self, ran: &mut Ran, color: Color) -> anyhow::Result<ExitCode> {
-        let report = self.merged(ran)?;
+        let merging = self.merged(ran);
         let Ran { asking, answer, page } = ran;
-        let code = report.as_ref().map_or_else(|| ExitCode::from(exit_code_of(&answer.outcome)), merge::exit_code_of);
+        let name = page.as_ref().map(|page| &page["dream"]);
+        let code = ExitCode::from(merging.exit_code(exit_code_of(&answer.outcome)));
         if self.json {
-            let name = page.as_ref().map(|page| &page["dream"]);
             let mut told = json!({ "dream": name, "answer": send::json_of(answer), "journal": page });
-            if let Some(report) = &report {
-                told["merge"] = serde_json::to_value(report)?;
-            }
+            merging.add_to(&mut told);
             print(&format!("{told}\n"))?;
             return Ok(code);
         }
+        let name = name.and_then(Value::as_str).map(String::from);
         send::print(answer, (&asking.label, &asking.text), color)?;
         if let Some(page) = page {
             tell::print_changes(page, false, color)?;
         }
-        if let Some(report) = &report {
-            print(&merge::text_of(report))?;
-        }
+        merging.print(name.as_deref(), self.order.keep)?;
         Ok(code)
     }
 
-    /// What came of merging it; nothing if that is not wanted, or there is nothing to merge because the script failed.
-    fn merged(&self, Ran { asking, answer, page }: &mut Ran) -> anyhow::Result<Option<MergeReport>> {
+    /// What a script did that failed is not merged.
+    fn merged(&self, Ran { asking, answer, page }: &mut Ran) -> Merging {
         let name = page.as_ref().and_then(|page| page["dream"].as_str());
-        match name {
-            Some(name) if self.merge && matches!(answer.outcome, Outcome::Value(_)) => {
-                let order = self.terms.order(name, false);
-                merge::merged(&mut asking.client, &self.limits, order).map(Some)
+        let against = match &answer.outcome {
+            Outcome::Value(_) => None,
+            Outcome::Failure(failure) if failure.kind == FailureKind::Exit => {
+                Some("the script ended itself before it came to its end".to_string())
             }
-            _ => Ok(None),
-        }
+            Outcome::Failure(failure) => Some(format!("the script failed: {}", failure.message)),
+        };
+        self.wish().fulfil(&mut asking.client, name, against)
     }
 }
 

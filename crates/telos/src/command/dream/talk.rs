@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 /// Evaluate an expression in a dream
 ///
-/// As send does in the live image. Exit codes are those of eval.
+/// As send does in the live image, with its exit codes.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  telos dream eval --image garden d65 'Garden grow'")]
 pub struct Eval {

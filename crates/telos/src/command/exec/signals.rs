@@ -11,7 +11,7 @@ use signal_hook::{flag, low_level};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 /// The signal that came, 0 if none did.
 pub type Received = Arc<AtomicUsize>;
@@ -60,4 +60,12 @@ fn try_stop_on_signals(running: &mut dyn Running, received: &Received) -> io::Re
     }
     running.stop_when_readable(readable);
     Ok(lifeline)
+}
+
+/// After a run: from now on they end us again, with the exit code that a shell would tell.
+pub fn end_on_signals() {
+    for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] {
+        // Where it cannot be had, the signal is noted and no more.
+        let _ = flag::register_conditional_shutdown(signal, 128 + signal, Arc::new(AtomicBool::new(true)));
+    }
 }

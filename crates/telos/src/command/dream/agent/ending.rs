@@ -2,8 +2,9 @@
 
 use super::job::Job;
 use super::talk::Talk;
+use crate::command::dream::merging::Wish;
 use crate::command::dream::tell;
-use crate::command::exec::result;
+use crate::command::exec::{result, signals};
 use crate::command::print;
 use crate::options::Color;
 use crate::report;
@@ -28,12 +29,30 @@ pub struct Ending {
     pub digests: [String; 2],
 }
 
+/// What was to become of it.
+pub struct Asked<'a> {
+    pub dream: &'a str,
+    /// What its dream came to.
+    pub page: Value,
+    pub job: &'a Job,
+    pub wish: Wish<'a>,
+    pub is_kept: bool,
+    pub is_json: bool,
+}
+
 impl Ending {
-    pub fn finish(self, dream: &str, page: Value, job: &Job, is_json: bool, color: Color) -> anyhow::Result<ExitCode> {
+    pub fn finish(mut self, asked: Asked<'_>, color: Color) -> anyhow::Result<ExitCode> {
+        let Asked { dream, page, job, wish, is_kept, is_json } = asked;
         self.record(dream, job);
         let not_kept = job.keeping.as_ref().and_then(|keeping| keeping.write().err());
         let failure = self.failure();
-        let code = if not_kept.is_some() { result::exit_code::REFUSED } else { self.exit_code(failure.is_some()) };
+        let code = self.exit_code(failure.is_some());
+        let own = if not_kept.is_some() { result::exit_code::REFUSED } else { code };
+        let against = self.against_merging(failure.as_deref(), code);
+        if wish.is_wanted && against.is_none() {
+            signals::end_on_signals();
+        }
+        let merging = wish.fulfil(&mut self.talk.inside.client, Some(dream), against);
         if is_json {
             let mut agent = self.talk.facts();
             agent["status"] = json!(if failure.is_some() { "failed" } else { "done" });
@@ -42,7 +61,9 @@ impl Ending {
             for (name, value) in described::ended(&self.outcome) {
                 agent[name] = value;
             }
-            print(&format!("{}\n", json!({ "dream": dream, "agent": agent, "journal": page })))?;
+            let mut told = json!({ "dream": dream, "agent": agent, "journal": page });
+            merging.add_to(&mut told);
+            print(&format!("{told}\n"))?;
         } else {
             let words = match (&failure, self.talk.session.summary().unwrap_or_default()) {
                 (Some(why), _) => format!("telos: the agent failed: {why}"),
@@ -52,11 +73,23 @@ impl Ending {
             report::say(&report::harmless(&words));
             result::refused_calls(&self.outcome.calls).iter().for_each(|words| report::say(&report::harmless(words)));
             tell::print_changes(&page, false, color)?;
+            merging.print(Some(dream), is_kept)?;
         }
         if let Some(error) = not_kept {
             report::say(&format!("error: {error:#}"));
         }
-        Ok(ExitCode::from(code))
+        Ok(ExitCode::from(merging.exit_code(own)))
+    }
+
+    /// Only what an agent called done, and ended well after, is even judged: whoever is unsure of its own work gets nobody else to
+    /// look at it.
+    fn against_merging(&self, failure: Option<&str>, code: u8) -> Option<String> {
+        match failure {
+            Some(why) => Some(format!("the agent failed: {why}")),
+            None if self.signal != 0 => Some("it was interrupted".to_string()),
+            None if code != 0 => Some(format!("the agent said done, and ended with exit code {code}")),
+            None => None,
+        }
     }
 
     /// Why it did not do what it was to do; none if it said that it is done.

@@ -15,13 +15,13 @@ mod talk;
 
 pub use job::AgentOptions;
 
-use self::ending::Ending;
+use self::ending::{Asked, Ending};
 use self::inside::Inside;
 use self::intake::Intake;
 use self::job::Job;
 use self::talk::Talk;
+use super::merging::Wish;
 use super::{begin, tell};
-use crate::command::RequestOptions;
 use crate::command::exec::outlet::Patience;
 use crate::command::exec::{backend, signals};
 use crate::options::Color;
@@ -39,16 +39,17 @@ use std::time::{Duration, Instant};
 const LOOK: Duration = Duration::from_millis(100);
 
 /// An agent that is to be started.
-pub struct Agent {
+pub struct Agent<'w> {
     pub job: Job,
     pub dream: DreamOrder,
-    pub limits: RequestOptions,
+    /// What becomes of the dream; its options are also the limits of what the agent asks for.
+    pub wish: Wish<'w>,
     pub is_json: bool,
 }
 
-impl Agent {
+impl Agent<'_> {
     pub fn run(self, mut client: Client, color: Color) -> anyhow::Result<ExitCode> {
-        let Agent { job, dream, limits, is_json } = self;
+        let Agent { job, dream, wish, is_json } = self;
         let since = Instant::now();
         let lifetime = job.order.limits.time;
         let begun = begin::begin(&mut client, dream.clone())?;
@@ -68,7 +69,7 @@ impl Agent {
             }
         };
         let greeting = talk::greeting(&begun.dream, begun.commit, &dream.mandate);
-        let talk = Talk::new(Inside::new(client, begun.dream.clone(), limits, !is_json)?);
+        let talk = Talk::new(Inside::new(client, begun.dream.clone(), wish.options.clone(), !is_json)?);
         let until = lifetime.and_then(|lifetime| Instant::now().checked_add(lifetime));
         let (mut talk, outcome, signal) = accompany(talk, running, greeting, ours, &intake, until)?;
         wake(&mut talk.inside.client, &begun.dream)?;
@@ -77,7 +78,8 @@ impl Agent {
         let outcome = outcome.context("the agent could not be watched to its end")?;
         let (is_flooded, errors, digests) = (intake.is_flooded(), intake.errors(), intake.digests());
         let ending = Ending { talk, outcome, signal, is_late, is_flooded, errors, digests };
-        ending.finish(&begun.dream, page, &job, is_json, color)
+        let asked = Asked { dream: &begun.dream, page, job: &job, wish, is_kept: dream.is_kept, is_json };
+        ending.finish(asked, color)
     }
 }
 
