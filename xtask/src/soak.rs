@@ -62,11 +62,11 @@ fn fuzz_all(workspace: &Workspace, options: &Options) -> Result<String> {
     Ok(format!("{minutes} minutes of each target"))
 }
 
-/// The demo under memcheck: reads of uninitialised or freed memory would come from our `unsafe`, or a dependency's.
+/// The tour of the language under memcheck: reads of uninitialised or freed memory would come from our `unsafe`, or a dependency's.
 fn memcheck(workspace: &Workspace) -> Result<String> {
     workspace::require("valgrind", "valgrind")?;
     let telos = workspace.build_telos(None)?;
     let mut command = std::process::Command::new("valgrind");
-    command.args(["--quiet", "--error-exitcode=99"]).arg(telos).arg("demo");
+    command.args(["--quiet", "--error-exitcode=99"]).arg(telos).args(["demo", "language"]);
     workspace::run(command.stdout(std::process::Stdio::null())).map(|()| String::new())
 }

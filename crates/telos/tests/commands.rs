@@ -1,4 +1,4 @@
-//! `eval`, `fmt`, `repl`, `completions` and `demo`.
+//! `eval`, `fmt`, `repl`, `completions`, `demo language`, and what `--help` says.
 
 mod launch;
 
@@ -138,13 +138,13 @@ fn every_shell_has_its_script() {
 }
 
 #[test]
-fn the_demo_ends_well_and_is_plain_in_a_pipe() {
-    let ran = telos(&["demo"]);
+fn the_tour_of_the_language_ends_well_and_is_plain_in_a_pipe() {
+    let ran = telos(&["demo", "language"]);
     assert!(!ran.output.contains('\x1b'));
     assert!(ran.output.contains("out of fuel") && ran.output.contains("→ 42"), "{}", ran.output);
     assert!(!ran.output.contains("Exception:"), "{}", ran.output);
     assert_eq!(ran.errors, "");
-    assert!(telos(&["--color", "always", "demo"]).ok().contains('\x1b'));
+    assert!(telos(&["--color", "always", "demo", "language"]).ok().contains('\x1b'));
 }
 
 #[test]
@@ -171,8 +171,24 @@ fn help_teaches() {
         "exec",
         "doctor",
         "runs",
+        "dream",
+        "dream run",
+        "dream merge",
+        "dream verify",
+        "dream new",
+        "dream eval",
+        "dream list",
+        "dream show",
+        "dream diff",
+        "dream resume",
+        "dream discard",
+        "conflicts",
+        "history",
+        "why",
+        "undo",
+        "rejections",
     ] {
-        let arguments: Vec<&str> = [command, "--help"].into_iter().filter(|word| !word.is_empty()).collect();
+        let arguments: Vec<&str> = command.split_whitespace().chain(["--help"]).collect();
         let help = |columns: &str| {
             let ended = launch::command(".".as_ref(), &arguments).env("COLUMNS", columns).output().unwrap();
             String::from_utf8_lossy(&ended.stdout).into_owned()
@@ -185,12 +201,26 @@ fn help_teaches() {
     }
 }
 
+/// What scripts look for: each of the commands that they are made of says how it ends.
+#[test]
+fn help_says_how_a_command_ends() {
+    for command in ["up", "send", "exec", "doctor", "demo", "conflicts", "history", "why", "undo", "rejections"] {
+        assert!(telos(&[command, "--help"]).ok().contains("\nExit codes:\n"), "{command}");
+    }
+    for command in ["run", "merge", "verify"] {
+        let help = telos(&["dream", command, "--help"]).ok();
+        assert!(help.contains("\nExit codes:\n") && help.contains("    3   "), "{command}");
+    }
+}
+
 /// Whoever reads only the first line ends the command, and that is no failure worth words.
 #[test]
 fn a_reader_that_goes_away_ends_a_command_quietly() {
     let directory = tempfile::tempdir().unwrap();
     launch::write(directory.path(), "big.io", "a := list(1, 2, 3) map(x, x + 1)\n".repeat(20_000));
-    for arguments in [&["demo"][..], &["--help"], &["run", "--help"], &["completions", "bash"], &["fmt", "big.io"]] {
+    for arguments in
+        [&["demo", "language"][..], &["--help"], &["run", "--help"], &["completions", "bash"], &["fmt", "big.io"]]
+    {
         let mut command = launch::command(directory.path(), arguments);
         let mut child =
             command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();

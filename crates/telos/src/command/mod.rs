@@ -40,7 +40,7 @@ use std::process::ExitCode;
 // Lines of at most 80 columns, as they are printed.
 const EXAMPLES: &str = "\
 Examples:
-  telos demo                         a tour of the language
+  telos demo                         see it: fork, change, prove, merge
   telos eval '1 + 2'                 evaluate an expression
   telos run hello.io Ada             run a file; \"Ada\" is for the program
   telos run --fuel 1e6 --no-host x.io
@@ -48,9 +48,11 @@ Examples:
   telos repl                         explore, with completion and help
   telos up garden                    keep an image alive in ./garden
   telos send --image garden '1 + 2'  talk to it; status shows what it does
-  telos exec script.py               any program, sealed in a sandbox
   telos dream run --image garden x.io
                                      a script in a sealed fork of the image
+  telos dream run --image garden --merge x.io
+                                     and merge what it did, if it proves good
+  telos exec script.py               any program, sealed in a sandbox
 
 Exit codes:
     0   success, or the code that the program gave to System exit
@@ -62,7 +64,7 @@ Exit codes:
   130   interrupted
   141   nobody reads the output";
 
-/// The Io language: everything is an object, code included.
+/// A living image of objects that forks itself, proves a change, and merges it back; in the Io language
 #[derive(Parser, Debug)]
 #[command(name = "telos", version, about, after_help = EXAMPLES, arg_required_else_help = true)]
 pub struct Cli {
@@ -76,6 +78,7 @@ pub struct Cli {
 
 #[derive(Subcommand, Debug)]
 enum Command {
+    Demo(demo::Demo),
     Run(run::Run),
     Eval(eval::Eval),
     Repl(repl::Repl),
@@ -97,7 +100,6 @@ enum Command {
     Image(image::Image),
     Fmt(fmt::Fmt),
     Completions(completions::Completions),
-    Demo(demo::Demo),
     ImageProcess(up::ImageProcess),
     Warden(up::Warden),
     Broker(up::Broker),
