@@ -54,6 +54,9 @@ fn check_line(directory: &Path, line: &str) {
 #[test]
 fn every_command_and_program_does_what_is_shown() {
     let directory = tempdir().unwrap();
+    // A reader stands in the directory of the repository.
+    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+    std::os::unix::fs::symlink(examples, directory.path().join("examples")).unwrap();
     let mut program = None;
     let (mut commands, mut outputs) = (0, 0);
     let mut up = Vec::new();

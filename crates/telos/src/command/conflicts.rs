@@ -16,7 +16,13 @@ Examples:
   telos conflicts --image garden              those that are open
   telos conflicts --image garden show 2       what each side wrote
   telos conflicts --image garden resolve 2 --side 1
-  telos conflicts --image garden resolve 2 --keep";
+  telos conflicts --image garden resolve 2 --keep
+  telos conflicts --json | jq '.[].object_name'
+
+Exit codes:
+    0   done; also if none is open
+    1   there is no such conflict or side, or no image is up
+    2   wrong usage";
 
 /// List what merges left to be decided, show it, decide it
 #[derive(Args, Debug)]

@@ -12,12 +12,16 @@ const EXAMPLES: &str = "\
 Examples:
   telos doctor
   telos doctor --json | jq '.walls[] | select(.strength == \"missing\")'
-  telos doctor > /dev/null && echo all walls stand";
+  telos doctor > /dev/null && echo all walls stand
+
+Exit codes:
+    0   all walls stand
+    1   one is missing: a run is refused, unless --allow-weaker is given
+    2   wrong usage";
 
 /// Show what keeps programs in on this host
 ///
 /// Each wall that `telos exec` builds: there, there in another way, or missing, with the reason and how to get it.
-/// The exit code is 1 if one is missing: then a run is refused unless --allow-weaker is given.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Doctor {

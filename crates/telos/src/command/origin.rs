@@ -10,9 +10,53 @@ use serde_json::Value;
 use std::fmt::Write;
 use std::process::ExitCode;
 
+const HISTORY_EXAMPLES: &str = "\
+Examples:
+  telos history --image garden Garden          the object
+  telos history --image garden Garden.trees    one slot of it
+  telos history --json Garden.trees | jq '.writings[].author'
+
+Exit codes:
+    0   shown
+    1   there is no such object, or no image is up
+    2   wrong usage";
+
+const WHY_EXAMPLES: &str = "\
+Examples:
+  telos why --image garden Garden.trees
+  telos why --json Garden.trees | jq .merge.verdict
+
+Exit codes:
+    0   shown
+    1   nobody knows who wrote it, there is no such slot, or no image is up
+    2   wrong usage";
+
+const UNDO_EXAMPLES: &str = "\
+Examples:
+  telos undo --image garden d65                 the merge of this dream
+  telos undo --image garden --cause 'it was a mistake' 42
+                                                that of commit 42
+
+Exit codes:
+    0   taken back, at least in part: what was changed since is left alone
+    1   nothing was taken back, there is no such merge, or no image is up
+    2   wrong usage";
+
+const REJECTIONS_EXAMPLES: &str = "\
+Examples:
+  telos rejections --image garden
+  telos rejections --json | jq '.[].reasons'
+  telos dream show --image garden d65           what it would have changed
+  telos dream merge --image garden d65          have it judged once more
+
+Exit codes:
+    0   shown; also if there is none
+    1   no image is up
+    2   wrong usage";
+
 /// Show which commits wrote an object or a slot, the newest first
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  telos history --image garden Garden\n  telos history --image garden Garden.trees")]
+#[command(after_help = HISTORY_EXAMPLES)]
 pub struct History {
     #[command(flatten)]
     directory: ImageDirectory,
@@ -44,7 +88,7 @@ impl History {
 
 /// Say who wrote what a slot holds, when, why, and on what evidence
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  telos why --image garden Garden.trees")]
+#[command(after_help = WHY_EXAMPLES)]
 pub struct Why {
     #[command(flatten)]
     directory: ImageDirectory,
@@ -111,11 +155,9 @@ fn evidence(merge: &Value) -> String {
 
 /// Take back one merge: that of a dream, or of a commit
 ///
-/// A new commit that undoes it and leaves alone what was changed since. The exit code is 1 if nothing was taken back.
+/// A new commit that undoes it and leaves alone what was changed since.
 #[derive(Args, Debug)]
-#[command(
-    after_help = "Examples:\n  telos undo --image garden d65\n  telos undo --image garden --cause 'it was a mistake' 42"
-)]
+#[command(after_help = UNDO_EXAMPLES)]
 pub struct Undo {
     #[command(flatten)]
     directory: ImageDirectory,
@@ -140,9 +182,7 @@ impl Undo {
 
 /// List the dreams that were judged and rejected, with the reasons
 #[derive(Args, Debug)]
-#[command(
-    after_help = "Examples:\n  telos rejections --image garden\n  telos dream show --image garden d65   what it would have changed"
-)]
+#[command(after_help = REJECTIONS_EXAMPLES)]
 pub struct Rejections {
     #[command(flatten)]
     directory: ImageDirectory,

@@ -19,12 +19,21 @@ Examples:
   telos send --image garden 'Garden := Object clone; Garden size := 3'
   telos send --image garden --cause 'first tree' 'Garden plant(\"oak\")'
   telos send --json 'Garden size'       with TELOS_IMAGE=garden
-  telos send --fuel 1e6 --timeout 2s - < script.io";
+  telos send --fuel 1e6 --timeout 2s - < script.io
+
+Exit codes:
+    0   it is committed, or the code that it gave to System exit
+    1   an exception or a syntax error: nothing was changed; or no image is up
+    2   wrong usage
+  122   out of fuel
+  123   out of memory
+  124   timed out
+  130   interrupted";
 
 /// Evaluate an expression in an image that is up
 ///
 /// It is one transaction: all that it did is committed, or, if it fails, nothing. The value is printed, unless it is
-/// nil or the expression has printed something itself. Exit codes are those of eval.
+/// nil or the expression has printed something itself.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Send {

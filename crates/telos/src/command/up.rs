@@ -22,7 +22,12 @@ Examples:
   telos status --image garden          what it is doing
   kill -TERM PID                       let it come to its end; so does Ctrl-C
 
-It prints one line when it is ready. A second SIGTERM hurries it.";
+It prints one line when it is ready. A second SIGTERM hurries it.
+
+Exit codes:
+    0   it came to its end
+    1   it could not be started, or was lost; nothing acknowledged is lost
+    2   wrong usage";
 
 /// Variables that programs need to find their way about; others may hold secrets, and stay here.
 const ENVIRONMENT: &[&str] = &[
