@@ -5,7 +5,10 @@ Shop := Object clone do(
 )
 Till := Object clone do(
     sold := 0
-    sell := method(price, amount, sold = sold + 1; Shop total(price, amount))
+    sell := method(price, amount,
+        sold = sold + 1
+        Shop total(price, amount)
+    )
 )
 ShopTest := UnitTest clone do(
     testTotal := method(assertEquals(12, Shop total(3, 4)))

@@ -74,7 +74,7 @@ fn the_whole_cycle_is_shown_plainly_and_nothing_is_left() {
         "$ telos dream run --keep --mandate multiply",
         "is merged as commit",
         "ShopTest testTotal: fails, and did not before",
-        "not granted",
+        "File.read: this was asked of the world outside, and was not granted",
         "╰ exit code 3, ",
         "╰ exit code 4, ",
         " requests, 0 failed",

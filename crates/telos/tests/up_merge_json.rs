@@ -117,7 +117,7 @@ fn what_cannot_be_done_is_told_and_has_another_code() {
     let up = Up::start(&[]);
     for (arguments, code, words) in [
         (&["dream", "merge", "d999"][..], 1, "telos dream list"),
-        (&["dream", "merge", "nonsense"], 1, "d65"),
+        (&["dream", "merge", "nonsense"], 1, "telos dream list"),
         (&["dream", "verify", "d999"], 1, "telos dream list"),
         (&["dream", "diff", "d999"], 1, "telos dream list"),
         (&["dream", "show", "d999"], 1, "telos dream list"),
@@ -128,6 +128,7 @@ fn what_cannot_be_done_is_told_and_has_another_code() {
         (&["conflicts", "resolve", "7", "--keep"], 1, "there is no conflict 7"),
         (&["conflicts", "resolve", "7"], 2, "--side"),
         (&["history", "Nothing.here"], 1, "Nothing"),
+        (&["history", "Nothing"], 1, "does not say who wrote Nothing"),
         (&["why", "Nothing.here"], 1, "Nothing"),
         (&["undo", "d999"], 1, "not merged"),
         (&["undo", "999"], 1, "no commit 999"),
@@ -136,8 +137,14 @@ fn what_cannot_be_done_is_told_and_has_another_code() {
         assert!(ran.code == Some(code) && ran.output.is_empty(), "{arguments:?}: {ran:?}");
         assert!(ran.errors.contains(words), "{arguments:?}: {ran:?}");
     }
-    for arguments in [&["conflicts"][..], &["rejections"], &["dream", "list"]] {
+    for (arguments, words) in [
+        (&["conflicts"][..], "no conflict is open"),
+        (&["rejections"], "nothing was rejected"),
+        (&["dream", "list"], "there are no dreams"),
+    ] {
         assert_eq!(telos(&up, &[arguments, &["--json"]].concat()).ok(), "[]\n");
+        let ran = telos(&up, arguments);
+        assert!(ran.code == Some(0) && ran.output.is_empty() && ran.errors.contains(words), "{ran:?}");
     }
 }
 

@@ -3,6 +3,7 @@
 use super::history::{one_line, time_text};
 use super::{RequestOptions, ask, print};
 use crate::options::ImageDirectory;
+use crate::report;
 use anyhow::bail;
 use clap::{Args, Subcommand};
 use keeper::Client;
@@ -91,6 +92,9 @@ impl Conflicts {
         let shown: Vec<&Value> = conflicts.iter().filter(is_shown).collect();
         if self.json {
             return print(&format!("{}\n", serde_json::to_string(&shown)?));
+        }
+        if shown.is_empty() {
+            report::say(if self.all { "telos: there are no conflicts" } else { "telos: no conflict is open" });
         }
         print(&shown.into_iter().map(line).collect::<String>())
     }

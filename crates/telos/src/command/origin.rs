@@ -4,6 +4,7 @@ use super::dream::verdict_text;
 use super::history::{one_line, time_text};
 use super::{RequestOptions, ask, history, print};
 use crate::options::{Color, ImageDirectory};
+use crate::report;
 use clap::Args;
 use keeper::protocol::{Command, Form, Request, Verdict};
 use serde_json::Value;
@@ -77,6 +78,9 @@ pub struct History {
 impl History {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         let told = asked(&self.directory, &self.path, self.count)?;
+        if writings(&told).is_empty() && self.count > 0 {
+            anyhow::bail!("the history does not say who wrote {}", self.path)
+        }
         if self.json {
             return print(&format!("{told}\n"));
         }
@@ -202,10 +206,13 @@ impl Rejections {
         let mut text = String::new();
         for rejection in rejections.as_array().into_iter().flatten() {
             let word = |name: &str| rejection[name].as_str().unwrap_or_default();
-            let _ = writeln!(text, "{}  {}", word("dream"), one_line(word("mandate")));
+            let _ = writeln!(text, "{}", one_line(&format!("{}  {}", word("dream"), word("mandate"))));
             for reason in rejection["reasons"].as_array().into_iter().flatten() {
                 let _ = writeln!(text, "  {}", one_line(reason.as_str().unwrap_or_default()));
             }
+        }
+        if text.is_empty() {
+            report::say("telos: nothing was rejected");
         }
         print(&text)
     }

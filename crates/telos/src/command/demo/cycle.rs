@@ -23,8 +23,9 @@ const SHOP_FILE: &str = "shop.io";
 /// What the customers are answered before and after the mend.
 const WRONG: &str = "7";
 const RIGHT: &str = "12";
-/// What must never be seen in a dream.
-const SECRET: &str = "the owner's password";
+/// A file of the host that everybody may read, a dream excepted; and something that is in it.
+const FOREIGN: &str = "/etc/passwd";
+const FOREIGN_WORDS: &str = "root:";
 /// Enough to see that the shop is open.
 const CUSTOMERS: u64 = 20;
 
@@ -129,7 +130,7 @@ fn test(story: &mut Story) -> Result<(), Stop> {
 }
 
 fn mend(story: &mut Story, dream: &mut String) -> Result<(), Stop> {
-    let source = "Shop total = method(price, amount, price * amount)";
+    let source = "Shop total = method(price, amount, price * amount); nil";
     let ran = story.command(&["dream", "run", "--keep", "--mandate", "multiply", "-e", source])?;
     if ran.code != Some(0) {
         return Err(Stop::Wrong(unsealed(story).unwrap_or_else(|| ended(&ran))));
@@ -138,9 +139,8 @@ fn mend(story: &mut Story, dream: &mut String) -> Result<(), Stop> {
     *dream = name_of(&ran)?;
     story.fact("dream", json!(dream));
     story.note("Meanwhile live sells one, which is another slot of the same object, and still charges seven.");
-    must(&story.command(&["send", "Shop stock = 99"])?, 0, &[])?;
-    let ran = story.command(&["send", "Shop total(3, 4)"])?;
-    wanted(ran.value() == WRONG, || format!("live answers {}, and not {WRONG}", ran.value()))
+    answers(story, "Shop stock = 99", "99")?;
+    answers(story, "Shop total(3, 4)", WRONG)
 }
 
 fn merge(story: &mut Story, dream: &str) -> Result<(), Stop> {
@@ -149,8 +149,7 @@ fn merge(story: &mut Story, dream: &str) -> Result<(), Stop> {
     let ran = story.command(&["dream", "merge", dream])?;
     must(&ran, 0, &["is merged as commit"])?;
     let served = story.check_requests()?.answered() - before;
-    let ran = story.command(&["send", "list(Shop total(3, 4), Shop stock)"])?;
-    wanted(ran.value() == "list(12, 99)", || format!("live answers {}, and not list(12, 99)", ran.value()))?;
+    answers(story, "list(Shop total(3, 4), Shop stock)", "list(12, 99)")?;
     let has_come = |counts: &super::traffic::Counts| counts.failed > 0 || counts.last == RIGHT;
     story.requests()?.wait(&story.actor, "no customer is answered by the new code", has_come)?;
     let counts = story.check_requests()?;
@@ -158,8 +157,8 @@ fn merge(story: &mut Story, dream: &str) -> Result<(), Stop> {
     story.fact("requests_during_merge", json!(served));
     let (old, new) = (counts.answers.get(WRONG).unwrap_or(&0), counts.answers.get(RIGHT).unwrap_or(&0));
     story.note(&format!(
-        "{served} customers were served while it was judged and merged. {old} have been answered {WRONG}, then {new} were \
-         answered {RIGHT}; none had to wait for it, and none failed."
+        "{served} customers were served while that was judged and merged, and none failed. {old} have been answered {WRONG} so \
+         far, and {new} have been answered {RIGHT}."
     ));
     wanted(counts.answers.len() == 2, || format!("customers were answered {:?}", counts.answers))
 }
@@ -169,42 +168,36 @@ fn why(story: &mut Story, dream: &str) -> Result<(), Stop> {
 }
 
 fn bad(story: &mut Story) -> Result<(), Stop> {
-    let source = "Shop total = method(price, amount, price * amount * 0.9)";
+    let source = "Shop total = method(price, amount, price * amount - 1); nil";
     let ran = story.command(&["dream", "run", "--merge", "--mandate", "sell more", "-e", source])?;
     must(&ran, 3, &["is rejected", "ShopTest testTotal: fails, and did not before"])?;
-    is_as_before(story)
+    answers(story, "Shop total(3, 4)", RIGHT)
 }
 
 fn hostile(story: &mut Story) -> Result<(), Stop> {
-    let secret = story.stage.write("secret.txt", SECRET)?;
-    let source =
-        format!("try(Shop loot := File with(\"{}\") contents); Shop greeting := \"welcome\"", secret.display());
+    let source = format!("try(Shop loot := File with(\"{FOREIGN}\") contents); Shop greeting := \"welcome\"; nil");
     let ran = story.command(&["dream", "run", "--merge", "--mandate", "greet people", "-e", &source])?;
     must(&ran, 3, &["is rejected", "not granted"])?;
-    wanted(!ran.output.contains(SECRET), || "the dream has read a file of the host".into())?;
-    let ran = story.command(&["rejections"])?;
-    must(&ran, 0, &["sell more", "greet people"])?;
-    is_as_before(story)
+    wanted(!ran.output.contains(FOREIGN_WORDS), || "the dream has read a file of the host".into())?;
+    answers(story, "list(Shop hasSlot(\"loot\"), Shop hasSlot(\"greeting\"))", "list(false, false)")?;
+    must(&story.command(&["rejections"])?, 0, &["sell more", "greet people"])
 }
 
 fn conflict(story: &mut Story) -> Result<(), Stop> {
     let ran = story.command(&["dream", "run", "--keep", "--mandate", "open early", "-e", "Shop opens = \"8:00\""])?;
     must(&ran, 0, &["8:00"])?;
     let dream = name_of(&ran)?;
-    must(&story.command(&["send", "Shop opens = \"10:00\""])?, 0, &["10:00"])?;
+    answers(story, "Shop opens = \"10:00\"", "10:00")?;
     must(&story.command(&["dream", "merge", "--policy", "keep-both", &dream])?, 4, &["1 conflict is open"])?;
     let ran = story.command(&["conflicts", "show", "1"])?;
     must(&ran, 0, &["Shop opens", "8:00", "10:00"])?;
     must(&story.command(&["conflicts", "resolve", "1", "--side", "1"])?, 0, &["is resolved"])?;
-    let ran = story.command(&["send", "Shop opens"])?;
-    wanted(ran.value() == "8:00", || format!("live answers {}, and not 8:00", ran.value()))
+    answers(story, "Shop opens", "8:00")
 }
 
 fn undo(story: &mut Story, dream: &str) -> Result<(), Stop> {
     must(&story.command(&["undo", dream])?, 0, &["takes back"])?;
-    let ran = story.command(&["send", "list(Shop total(3, 4), Shop stock, Shop opens)"])?;
-    let right = "list(7, 99, \"8:00\")";
-    wanted(ran.value() == right, || format!("live answers {}, and not {right}", ran.value()))
+    answers(story, "list(Shop total(3, 4), Shop stock, Shop opens)", "list(7, 99, \"8:00\")")
 }
 
 /// The end: what came of all the requests, and what is left.
@@ -215,6 +208,8 @@ fn close(story: &mut Story, is_kept: bool) -> Result<(), Stop> {
         |story| {
             story.check_requests()?;
             let counts = story.traffic.as_mut().map(Traffic::end).unwrap_or_default();
+            // Neither a merge nor what was taken back has lost one of them.
+            answers(story, "Till sold", &counts.answered().to_string())?;
             let time = story.start.elapsed();
             story.fact("requests", counts.to_json());
             story.fact("total_ms", json!(super::act::milliseconds(time)));
@@ -267,11 +262,11 @@ fn wanted(is_so: bool, otherwise: impl FnOnce() -> String) -> Result<(), Stop> {
     if is_so { Ok(()) } else { Err(Stop::Wrong(otherwise())) }
 }
 
-/// What was refused has left no trace.
-fn is_as_before(story: &mut Story) -> Result<(), Stop> {
-    let ran = story.command(&["send", "list(Shop total(3, 4), Shop hasSlot(\"loot\"))"])?;
+/// What the image says to a request by hand.
+fn answers(story: &mut Story, expression: &str, right: &str) -> Result<(), Stop> {
+    let ran = story.command(&["send", expression])?;
     story.check_requests()?;
-    wanted(ran.value() == "list(12, false)", || format!("live answers {}, and not list(12, false)", ran.value()))
+    wanted(ran.code == Some(0) && ran.value() == right, || format!("{}, and not {right}", ended(&ran)))
 }
 
 /// The dream that `run --keep` tells of.

@@ -243,23 +243,25 @@ impl Run {
     }
 
     fn show(&self, ran: &mut Ran, color: Color) -> anyhow::Result<ExitCode> {
+        let own = exit_code_of(&ran.answer.outcome);
+        if !self.json {
+            send::print(&ran.answer, (&ran.asking.label, &ran.asking.text), color)?;
+            if let Some(page) = &ran.page {
+                tell::print_changes(page, false, color)?;
+            }
+        }
+        // That may take a while: a person has seen by now what it is about.
         let merging = self.merged(ran);
-        let Ran { asking, answer, page } = ran;
+        let Ran { answer, page, .. } = ran;
         let name = page.as_ref().map(|page| &page["dream"]);
-        let code = ExitCode::from(merging.exit_code(exit_code_of(&answer.outcome)));
         if self.json {
             let mut told = json!({ "dream": name, "answer": send::json_of(answer), "journal": page });
             merging.add_to(&mut told);
             print(&format!("{told}\n"))?;
-            return Ok(code);
+        } else {
+            merging.print(name.and_then(Value::as_str), self.order.keep)?;
         }
-        let name = name.and_then(Value::as_str).map(String::from);
-        send::print(answer, (&asking.label, &asking.text), color)?;
-        if let Some(page) = page {
-            tell::print_changes(page, false, color)?;
-        }
-        merging.print(name.as_deref(), self.order.keep)?;
-        Ok(code)
+        Ok(ExitCode::from(merging.exit_code(own)))
     }
 
     /// What a script did that failed is not merged.

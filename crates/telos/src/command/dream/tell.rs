@@ -6,6 +6,7 @@ use crate::command::history::{one_line, time_text};
 use crate::command::status::spoken;
 use crate::command::{ask, print};
 use crate::options::{Color, ImageDirectory};
+use crate::report;
 use anyhow::bail;
 use clap::Args;
 use jiff::Timestamp;
@@ -34,6 +35,9 @@ impl List {
         let dreams = ask(&self.directory, &Request::new(Command::Dreams))?;
         if self.json {
             return print(&format!("{dreams}\n"));
+        }
+        if dreams.as_array().is_none_or(Vec::is_empty) {
+            report::say("telos: there are no dreams");
         }
         let now_ms = Timestamp::now().as_millisecond().max(0) as u64;
         print(&table(dreams.as_array().map(Vec::as_slice).unwrap_or_default(), now_ms))

@@ -48,37 +48,49 @@ impl Ending {
         let failure = self.failure();
         let code = self.exit_code(failure.is_some());
         let own = if not_kept.is_some() { result::exit_code::REFUSED } else { code };
+        if !is_json {
+            self.tell(failure.as_deref(), &page, color)?;
+        }
         let against = self.against_merging(failure.as_deref(), code);
         if wish.is_wanted && against.is_none() {
             signals::end_on_signals();
         }
+        // That may take a while: a person has seen by now what it is about.
         let merging = wish.fulfil(&mut self.talk.inside.client, Some(dream), against);
         if is_json {
-            let mut agent = self.talk.facts();
-            agent["status"] = json!(if failure.is_some() { "failed" } else { "done" });
-            agent["reason"] = json!(failure);
-            agent["stderr"] = json!(self.errors);
-            for (name, value) in described::ended(&self.outcome) {
-                agent[name] = value;
-            }
-            let mut told = json!({ "dream": dream, "agent": agent, "journal": page });
+            let mut told = json!({ "dream": dream, "agent": self.to_json(failure), "journal": page });
             merging.add_to(&mut told);
             print(&format!("{told}\n"))?;
         } else {
-            let words = match (&failure, self.talk.session.summary().unwrap_or_default()) {
-                (Some(why), _) => format!("telos: the agent failed: {why}"),
-                (None, "") => "telos: the agent is done".to_string(),
-                (None, summary) => format!("telos: the agent is done: {summary}"),
-            };
-            report::say(&report::harmless(&words));
-            result::refused_calls(&self.outcome.calls).iter().for_each(|words| report::say(&report::harmless(words)));
-            tell::print_changes(&page, false, color)?;
             merging.print(Some(dream), is_kept)?;
         }
         if let Some(error) = not_kept {
             report::say(&format!("error: {error:#}"));
         }
         Ok(ExitCode::from(merging.exit_code(own)))
+    }
+
+    /// For a person: how it ended, and what it changed.
+    fn tell(&self, failure: Option<&str>, page: &Value, color: Color) -> anyhow::Result<()> {
+        let words = match (failure, self.talk.session.summary().unwrap_or_default()) {
+            (Some(why), _) => format!("telos: the agent failed: {why}"),
+            (None, "") => "telos: the agent is done".to_string(),
+            (None, summary) => format!("telos: the agent is done: {summary}"),
+        };
+        report::say(&report::harmless(&words));
+        result::refused_calls(&self.outcome.calls).iter().for_each(|words| report::say(&report::harmless(words)));
+        tell::print_changes(page, false, color).map(drop)
+    }
+
+    fn to_json(&self, failure: Option<String>) -> Value {
+        let mut agent = self.talk.facts();
+        agent["status"] = json!(if failure.is_some() { "failed" } else { "done" });
+        agent["reason"] = json!(failure);
+        agent["stderr"] = json!(self.errors);
+        for (name, value) in described::ended(&self.outcome) {
+            agent[name] = value;
+        }
+        agent
     }
 
     /// Only what an agent called done, and ended well after, is even judged: whoever is unsure of its own work gets nobody else to
