@@ -11,6 +11,7 @@ list(visits value, other value, Counter value) println
 try(visits add(0.5)) error println
 try(visits add("one")) error println
 try(visits add(9007199254740993)) error println
-try(Object getSlot("clone"); Counter getSlot("add") performOn(Object clone)) error println
+o := Object clone do(setSlot("add", Counter getSlot("add")))
+try(o add(1)) error println
 visits value println
 visits type println
