@@ -236,8 +236,8 @@ Verification do(
 Verification do(
     testCases := method(
         found := Map clone
-        Lobby foreachSlot(name, value,
-            if(getSlot("value") isActivatable not and(getSlot("value") isKindOf(UnitTest)), found atPut(name, value))
+        Lobby slotNamesOfKind(UnitTest) foreach(name,
+            if(Lobby getSlot(name) isActivatable not, found atPut(name, Lobby getSlot(name)))
         )
         found
     )

@@ -1,6 +1,7 @@
 //! From the order of a dream to the answer to the first message inside: of a small image, of a large one, beside the floors and
 //! bwrap; and of the hundredth dream while live is written to.
 
+use crate::cycle::file_bytes;
 use crate::dreamt::{ask, end, first_answer, microseconds};
 use crate::floor::{self, Ballast};
 use crate::up::Up;
@@ -75,8 +76,4 @@ fn crowd(setting: &Setting, image: &Path) -> Value {
         (each, write.join().expect("it writes"))
     });
     json!({ "calm": calm, "each": each, "writes": writes })
-}
-
-fn file_bytes(image: &Path) -> u64 {
-    std::fs::metadata(image.join(store::IMAGE)).map_or(0, |metadata| metadata.len())
 }

@@ -1,6 +1,8 @@
-//! Small transactions of four clients, with dreams being begun and ended all the time, and without.
+//! Small transactions of four clients, with something else going on all the time, and without: dreams that are begun and ended, or
+//! whole cycles from a fork to its merge.
 
 use crate::Setting;
+use crate::cycle::{self, Cycles};
 use crate::dreamt::{ask, begin, end, microseconds, within};
 use crate::up::Up;
 use crate::work::quantile;
@@ -12,15 +14,33 @@ use std::time::{Duration, Instant};
 
 const CLIENTS: usize = 4;
 
+/// Beside dreams.
 pub fn measure(setting: &Setting) -> Value {
     let up = Up::start(&setting.telos, &setting.small_image());
+    let (with, without, dreams) = beside(setting, &up, setting.rounds, dream_once);
+    json!({ "with": with.told(), "without": without.told(), "dreams": dreams })
+}
+
+/// Beside merges, at least so many of them.
+pub fn merging(setting: &Setting) -> Value {
+    let up = Up::start(&setting.telos, &setting.small_image());
+    cycle::get_ready(&mut up.client());
+    let mut cycles = Cycles::default();
+    let (with, without, merges) = beside(setting, &up, setting.rounds, |client| {
+        cycles.next(client);
+    });
+    json!({ "with": with.told(), "without": without.told(), "merges": merges })
+}
+
+/// What the clients see with it and without, and how often it was done.
+fn beside(setting: &Setting, up: &Up, rounds: u64, mut once: impl FnMut(&mut Client) + Send) -> (Slices, Slices, u64) {
     let mut clients: Vec<Client> = (0..CLIENTS).map(|_| up.client()).collect();
     let mut dreamer = up.client();
     for number in 0..CLIENTS {
         ask(&mut clients[0], &Request::evaluate(format!("Lobby written{number} := 0"))).expect("it is written");
     }
-    let (mut with, mut without, mut dreams) = (Slices::default(), Slices::default(), 0);
-    for round in 0..setting.rounds {
+    let (mut with, mut without, mut count) = (Slices::default(), Slices::default(), 0);
+    for round in 0..rounds {
         // Who comes first changes from round to round.
         for turn in 0..2 {
             if (round + turn) % 2 == 1 {
@@ -29,26 +49,29 @@ pub fn measure(setting: &Setting) -> Value {
             }
             let is_over = AtomicBool::new(false);
             std::thread::scope(|scope| {
-                let dreaming = scope.spawn(|| dream_until(&mut dreamer, &is_over));
+                let (dreamer, once, is_over) = (&mut dreamer, &mut once, &is_over);
+                let dreaming = scope.spawn(move || {
+                    let mut count = 0;
+                    while !is_over.load(Ordering::Relaxed) {
+                        once(dreamer);
+                        count += 1;
+                    }
+                    count
+                });
                 with.add(&mut clients, setting.slice);
                 is_over.store(true, Ordering::Relaxed);
-                dreams += dreaming.join().expect("it dreams");
+                count += dreaming.join().expect("it dreams");
             });
         }
-        eprintln!("round {} of {}", round + 1, setting.rounds);
+        eprintln!("round {} of {rounds}", round + 1);
     }
-    json!({ "with": with.told(), "without": without.told(), "dreams": dreams })
+    (with, without, count)
 }
 
-fn dream_until(client: &mut Client, is_over: &AtomicBool) -> u64 {
-    let mut dreams = 0;
-    while !is_over.load(Ordering::Relaxed) {
-        let dream = begin(client).expect("it begins");
-        ask(client, &within(&dream, "Lobby mine := 1")).expect("it answers");
-        end(client, &dream).expect("it ends");
-        dreams += 1;
-    }
-    dreams
+fn dream_once(client: &mut Client) {
+    let dream = begin(client).expect("it begins");
+    ask(client, &within(&dream, "Lobby mine := 1")).expect("it answers");
+    end(client, &dream).expect("it ends");
 }
 
 /// What clients saw, slice by slice.

@@ -3,6 +3,7 @@
 //! the benchmarks beside this one.
 
 mod begin;
+mod cycle;
 mod dreamt;
 mod floor;
 mod live;
@@ -95,7 +96,7 @@ impl Setting {
 
 type Measure = fn(&Setting) -> Value;
 
-const PARTS: [(&str, Measure); 7] = [
+const PARTS: [(&str, Measure); 10] = [
     ("begin", begin::measure),
     ("pause", pause::measure),
     ("idle", memory::idle),
@@ -103,4 +104,7 @@ const PARTS: [(&str, Measure); 7] = [
     ("rate", rate::measure),
     ("worlds", worlds::measure),
     ("live", live::measure),
+    ("merge", cycle::sizes),
+    ("cycle", cycle::measure),
+    ("merging", live::merging),
 ];

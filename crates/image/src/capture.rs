@@ -165,7 +165,10 @@ impl<'h> Capture<'h> {
             flags: Flags::of(object).number(),
             protos,
             slots,
-            body: self.body(object.data()),
+            body: match (object.kind(), object.data()) {
+                (Kind::Counter, Data::Number(value)) => counters(*value),
+                (_, data) => self.body(data),
+            },
             under: None,
         }
     }
@@ -230,6 +233,12 @@ impl<'h> Capture<'h> {
             _ => self.datum(target),
         }
     }
+}
+
+/// The one count of a Counter, which has no name; none at nought.
+fn counters(value: f64) -> Body {
+    let count = value as i64;
+    Body::Counters(if count == 0 { Vec::new() } else { vec![(Datum::Nil, count)] })
 }
 
 /// nil, true and false come first in every heap.

@@ -6,7 +6,7 @@ use crate::form::Flags;
 use crate::matching::{self, Gap};
 use object::change::{Datum, Field, Line, Operation, Run};
 use object::sequence::Sequence;
-use object::{Before, Data, Entry, Map, Object, Replaced, Splice, Symbol, Value, flag};
+use object::{Before, Data, Entry, Kind, Map, Object, Replaced, Splice, Symbol, Value, flag};
 
 /// Adds what makes the object at rest what it is now.
 pub fn operations(capture: &mut Capture<'_>, before: &Before, now: &Object, operations: &mut Vec<Operation>) {
@@ -115,8 +115,20 @@ impl Difference<'_, '_> {
             (Replaced::Entries(entries), Data::Map(map)) => self.edited_entries(entries.edits(), map),
             (Replaced::Whole(Data::Map(old)), Data::Map(new)) => self.entries(old, new),
             (Replaced::Whole(Data::Sequence(old)), Data::Sequence(new)) => self.units(old, new),
+            (Replaced::Whole(Data::Number(old)), Data::Number(new)) if self.is_counter() => self.count(*old, *new),
             (Replaced::Whole(old), new) => self.whole(old, new),
             _ => unreachable!("what becomes of another kind is noted whole"),
+        }
+    }
+
+    fn is_counter(&self) -> bool {
+        (self.before.kind(), self.now.kind()) == (Kind::Counter, Kind::Counter)
+    }
+
+    fn count(&mut self, old: f64, new: f64) {
+        let delta = new as i64 - old as i64;
+        if delta != 0 {
+            self.operations.push(Operation::Count { key: Datum::Nil, delta });
         }
     }
 

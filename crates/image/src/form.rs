@@ -5,7 +5,7 @@ use object::change::Text;
 use object::sequence::{Encoding, ItemType, Sequence};
 use object::{Kind, Nest, Object, Symbol, flag};
 
-const KINDS: [(Kind, u32); 13] = [
+const KINDS: [(Kind, u32); 14] = [
     (Kind::Object, 0),
     (Kind::Number, 1),
     (Kind::Sequence, 2),
@@ -19,6 +19,7 @@ const KINDS: [(Kind, u32); 13] = [
     (Kind::Frame, 10),
     (Kind::Primitive, 11),
     (Kind::WeakLink, 12),
+    (Kind::Counter, 13),
 ];
 
 const ITEM_TYPES: [ItemType; 10] = [

@@ -36,6 +36,15 @@ impl<R: Records, L: Language> Loader for StoreLoader<R, L> {
         loaded.map_err(|problem| format!("object {id}: {problem}"))
     }
 
+    fn kind(&self, handle: Handle) -> Option<Kind> {
+        let flags = |found: Found<'_>| match found {
+            Found::Stored(resting) => resting.flags,
+            Found::Changed(made) => made.flags,
+        };
+        let flags = self.records.look_at(self.identities.id(handle)?, flags).ok()??;
+        Flags::from_number(flags).map(|flags| flags.kind)
+    }
+
     fn keeps(&self, handle: Handle) -> bool {
         self.identities.id(handle).is_some()
     }
@@ -134,6 +143,9 @@ impl Filling<'_> {
             },
             (_, BodyOf::Nothing) => Data::None,
             (Kind::Number, BodyOf::Data(DatumOf::Number(number))) => Data::Number(*number),
+            (Kind::Counter, BodyOf::Counters(counters)) => {
+                Data::Number(counters.iter().map(|(_, count)| *count as f64).sum())
+            }
             (Kind::Primitive, BodyOf::Data(DatumOf::Text(name))) => {
                 Data::Primitive(self.language.primitive_index(&String::from_utf8_lossy(name.as_ref())))
             }

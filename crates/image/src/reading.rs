@@ -5,29 +5,37 @@ use crate::error::ImageError;
 use crate::form::symbol_text;
 use crate::image::{Image, Memory};
 use crate::landmarks::Landmarks;
+use crate::merging::MergePlan;
 use crate::past::{Impossible, Past};
 use merge::Rest;
 use object::change::{Change, Datum, Field, ObjectId, Operation, Text};
-use object::{Heap, Looks};
+use object::{Heap, Looks, Symbol, Value};
 use rustc_hash::FxHashMap;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-/// What was read. Of an object that is in it at all, everything but the slots counts as read.
+/// What was read. Of an object that is in it at all, everything but the slots counts as read, unless it says otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadSet {
-    objects: BTreeMap<ObjectId, SlotReads>,
+    /// Programs mostly read the same of the same objects: what that is they share.
+    objects: BTreeMap<ObjectId, Arc<SlotReads>>,
     asked_host: bool,
     /// Nobody knows what was read.
     is_unknown: bool,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct SlotReads {
-    /// Looked up, whether a slot was there or not.
-    names: BTreeSet<Text>,
+    /// Looked up, whether a slot was there or not. In their order.
+    names: Vec<Text>,
     /// It was asked which slots there are.
     lists_names: bool,
+    /// It was asked which objects are in slots.
+    lists_objects: bool,
     is_whole: bool,
+    /// Nothing else was asked than what kind of object it is.
+    is_kind_only: bool,
 }
 
 /// What became of a field that was written, maybe more than once.
@@ -46,10 +54,11 @@ impl ReadSet {
     /// What either of two programs read.
     pub fn with(mut self, other: &ReadSet) -> ReadSet {
         for (object, reads) in &other.objects {
-            let own = self.objects.entry(*object).or_default();
-            own.names.extend(reads.names.iter().cloned());
-            own.lists_names |= reads.lists_names;
-            own.is_whole |= reads.is_whole;
+            match self.objects.entry(*object) {
+                Entry::Vacant(place) => drop(place.insert(reads.clone())),
+                Entry::Occupied(own) if own.get() == reads => {}
+                Entry::Occupied(own) => Arc::make_mut(own.into_mut()).add(reads),
+            }
         }
         self.asked_host |= other.asked_host;
         self.is_unknown |= other.is_unknown;
@@ -81,6 +90,8 @@ impl ReadSet {
                 (_, Operation::Call { .. }) => {}
                 _ if self.is_unknown => return true,
                 (None, _) => {}
+                (Some(reads), Operation::Put { field, .. }) if reads.is_kind_only && *field != Field::Flags => {}
+                (Some(reads), operation) if reads.is_kind_only && !matches!(operation, Operation::Put { .. }) => {}
                 (Some(_), Operation::Put { field, value }) => {
                     let place = written.entry((*object, field)).or_insert(Written { last: value, has_moved: false });
                     place.last = value;
@@ -96,43 +107,106 @@ impl ReadSet {
 
     /// As bytes, for another process of the same build.
     pub fn encode(&self) -> Vec<u8> {
-        let mut bytes = vec![bits([self.asked_host, self.is_unknown])];
-        put_count(&mut bytes, self.objects.len());
-        for (object, reads) in &self.objects {
-            bytes.extend(object.to_bytes());
-            bytes.push(bits([reads.lists_names, reads.is_whole]));
-            put_count(&mut bytes, reads.names.len());
-            for name in &reads.names {
-                put_count(&mut bytes, name.as_bytes().len());
-                bytes.extend(name.as_bytes());
-            }
-        }
-        bytes
+        ReadSet::encode_all(&[self])
     }
 
     /// What `encode` wrote; none for any other bytes.
-    pub fn decode(mut bytes: &[u8]) -> Option<ReadSet> {
-        let [asked_host, is_unknown] = take_bits(&mut bytes)?;
-        let mut objects = BTreeMap::new();
-        for _ in 0..take_count(&mut bytes)? {
-            let object = ObjectId::from_bytes(take(&mut bytes, 16)?.try_into().ok()?);
-            let [lists_names, is_whole] = take_bits(&mut bytes)?;
-            let mut names = BTreeSet::new();
-            for _ in 0..take_count(&mut bytes)? {
-                let length = take_count(&mut bytes)?;
-                names.insert(Text::from(take(&mut bytes, length)?));
+    pub fn decode(bytes: &[u8]) -> Option<ReadSet> {
+        let [read] = <[ReadSet; 1]>::try_from(ReadSet::decode_all(bytes)?).ok()?;
+        Some(read)
+    }
+
+    /// The same for many: what several of them read of an object is written once.
+    pub fn encode_all(all: &[&ReadSet]) -> Vec<u8> {
+        let mut places: FxHashMap<(ObjectId, &SlotReads), u32> = FxHashMap::default();
+        let (mut shared, mut bytes) = (Vec::new(), Vec::new());
+        put_count(&mut bytes, all.len());
+        for reads in all {
+            bytes.push(bits([reads.asked_host, reads.is_unknown]));
+            put_count(&mut bytes, reads.objects.len());
+            for (object, reads) in &reads.objects {
+                let next = places.len() as u32;
+                let place = *places.entry((*object, reads)).or_insert_with(|| {
+                    reads.encode(*object, &mut shared);
+                    next
+                });
+                put_count(&mut bytes, place as usize);
             }
-            objects.insert(object, SlotReads { names, lists_names, is_whole });
         }
-        bytes.is_empty().then_some(ReadSet { objects, asked_host, is_unknown })
+        put_count(&mut shared, places.len());
+        shared.extend((shared.len() as u64).to_le_bytes());
+        bytes.extend(shared);
+        bytes
+    }
+
+    /// What `encode_all` wrote; none for any other bytes.
+    pub fn decode_all(bytes: &[u8]) -> Option<Vec<ReadSet>> {
+        let (rest, length) = bytes.split_last_chunk()?;
+        let at = rest.len().checked_sub(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
+        let (mut bytes, shared) = rest.split_at(at);
+        let (mut entries, count) = shared.split_last_chunk()?;
+        let shared: Vec<(ObjectId, Arc<SlotReads>)> =
+            (0..u32::from_le_bytes(*count)).map(|_| SlotReads::decode(&mut entries)).collect::<Option<_>>()?;
+        let mut all = Vec::new();
+        for _ in 0..take_count(&mut bytes)? {
+            let [asked_host, is_unknown] = take_bits(&mut bytes)?;
+            let count = take_count(&mut bytes)?;
+            let mut read = || shared.get(take_count(&mut bytes)?).cloned();
+            let objects = (0..count).map(|_| read()).collect::<Option<_>>()?;
+            all.push(ReadSet { objects, asked_host, is_unknown });
+        }
+        (bytes.is_empty() && entries.is_empty()).then_some(all)
     }
 }
 
 impl SlotReads {
-    fn of(heap: &Heap, looks: &Looks) -> SlotReads {
-        let text = |&name| heap.sequence(name).map(symbol_text);
-        let names = looks.names.iter().filter_map(text).collect();
-        SlotReads { names, lists_names: looks.lists_names, is_whole: looks.is_whole }
+    fn of(heap: &Heap, looks: &Looks, texts: &mut FxHashMap<Symbol, Text>) -> SlotReads {
+        if looks.is_whole {
+            return SlotReads { is_whole: true, ..SlotReads::default() };
+        }
+        let mut text = |&name: &Symbol| match texts.get(&name) {
+            Some(text) => Some(text.clone()),
+            None => {
+                let text = heap.sequence(name).map(symbol_text)?;
+                texts.insert(name, text.clone());
+                Some(text)
+            }
+        };
+        let mut names: Vec<Text> = looks.names.iter().filter_map(&mut text).collect();
+        names.sort_unstable();
+        let Looks { lists_names, lists_objects, is_kind_only, .. } = *looks;
+        SlotReads { names, lists_names, lists_objects, is_whole: false, is_kind_only }
+    }
+
+    fn add(&mut self, other: &SlotReads) {
+        self.names.extend(other.names.iter().cloned());
+        self.names.sort_unstable();
+        self.names.dedup();
+        self.lists_names |= other.lists_names;
+        self.lists_objects |= other.lists_objects;
+        self.is_whole |= other.is_whole;
+        self.is_kind_only &= other.is_kind_only;
+    }
+
+    fn encode(&self, object: ObjectId, bytes: &mut Vec<u8>) {
+        bytes.extend(object.to_bytes());
+        bytes.push(bits([self.lists_names, self.lists_objects, self.is_whole, self.is_kind_only]));
+        put_count(bytes, self.names.len());
+        for name in &self.names {
+            put_count(bytes, name.as_bytes().len());
+            bytes.extend(name.as_bytes());
+        }
+    }
+
+    fn decode(bytes: &mut &[u8]) -> Option<(ObjectId, Arc<SlotReads>)> {
+        let object = ObjectId::from_bytes(take(bytes, 16)?.try_into().ok()?);
+        let [lists_names, lists_objects, is_whole, is_kind_only] = take_bits(bytes)?;
+        let mut names = Vec::new();
+        for _ in 0..take_count(bytes)? {
+            let length = take_count(bytes)?;
+            names.push(Text::from(take(bytes, length)?));
+        }
+        Some((object, Arc::new(SlotReads { names, lists_names, lists_objects, is_whole, is_kind_only })))
     }
 
     /// Whether who read this sees that a field was written.
@@ -142,7 +216,10 @@ impl SlotReads {
             Field::Slot(_) if self.is_whole => is_other || written.has_moved,
             Field::Slot(name) => {
                 let came_or_went = written.has_moved || before.is_absent();
-                (self.names.contains(name) && is_other) || (self.lists_names && came_or_went)
+                let of_object = [before, written.last].iter().any(|value| matches!(value, Datum::Object(_)));
+                (self.names.binary_search(name).is_ok() && is_other)
+                    || (self.lists_names && came_or_went)
+                    || (self.lists_objects && of_object && (is_other || came_or_went))
             }
             _ => is_other || written.has_moved,
         }
@@ -153,9 +230,22 @@ impl Image {
     /// From now on notes what programs read, until `take_reads`. Goes on with an empty memory, as if it had just been opened:
     /// all that a program looks at is loaded, and thereby noted. Takes the same time whatever is in the image. Between
     /// transactions only; whoever holds a value of the machine must forget it. The memory that it had is kept aside until the
-    /// image is dropped: this is for copies of the process, which end soon and must not touch what they share.
+    /// image is dropped: this is for copies of the process, which end soon and must not touch what they share. From the second
+    /// time on it goes on with the memory that it has, as if that were empty.
     pub fn record_reads(&mut self) -> Result<(), ImageError> {
+        if self.vm.heap().has_veil() {
+            self.vm.record_reads();
+            self.vm.code_may_have_changed();
+            let name = self.vm.symbol("constants").as_handle();
+            let heap = self.vm.heap();
+            let constants = name.and_then(|name| heap.own_slot(self.vm.root(), name)).and_then(Value::as_handle);
+            if let Some(constants) = constants {
+                heap.protos(constants);
+            }
+            return self.check_loads();
+        }
         let Memory { mut heap, root, identities } = self.empty_memory()?;
+        heap.use_veil();
         heap.record_reads();
         // Who nil, true and false are was found without the heap.
         let constants = heap.intern("constants");
@@ -174,20 +264,45 @@ impl Image {
     pub fn take_reads(&mut self) -> ReadSet {
         // Another machine went on after a panic.
         let Some(reads) = self.vm.take_reads() else { return ReadSet::unknown() };
-        let named = |(handle, looks)| Some((self.identities.id(handle)?, SlotReads::of(self.vm.heap(), looks)));
+        let mut texts = FxHashMap::default();
+        let named = |(handle, looks)| {
+            let reads = SlotReads::of(self.vm.heap(), looks, &mut texts);
+            Some((self.identities.id(handle)?, Arc::new(reads)))
+        };
         let objects = reads.objects().filter_map(named).collect();
         ReadSet { objects, asked_host: reads.asked_host(), is_unknown: false }
     }
 
+    /// Which of these programs would see something else after a merge that is planned, and not done yet.
+    pub fn would_concern(&mut self, plan: &MergePlan, all: &[&ReadSet]) -> Result<Vec<bool>, ImageError> {
+        let changes = self.planned(plan)?;
+        let touched: BTreeSet<ObjectId> = changes.iter().map(|change| change.object).collect();
+        let now = Past::of(&self.store, Landmarks::of(&self.store)?.ring(), touched.iter().copied())?;
+        let concerned =
+            all.iter().map(|reads| reads.is_touched_by(&changes, |object, field| now.field(object, field))).collect();
+        now.take_failure()?;
+        Ok(concerned)
+    }
+
     /// Whether anything that was committed after this commit concerns something that was read.
     pub fn has_moved(&self, reads: &ReadSet, since: u64) -> Result<bool, ImageError> {
+        Ok(self.have_moved(&[reads], since)?.contains(&true))
+    }
+
+    /// The same for each of many.
+    pub fn have_moved(&self, all: &[&ReadSet], since: u64) -> Result<Vec<bool>, ImageError> {
         let (mut later, mut touched) = (Vec::new(), BTreeSet::new());
+        let is_read =
+            |change: &Change| all.iter().any(|reads| reads.is_unknown || reads.objects.contains_key(&change.object));
+        if self.store.last_commit() <= since {
+            return Ok(vec![false; all.len()]);
+        }
         for commit in self.store.history() {
             let mut commit = commit?;
             if commit.number <= since {
                 break;
             }
-            commit.changes.retain(|change| reads.is_unknown || reads.objects.contains_key(&change.object));
+            commit.changes.retain(is_read);
             touched.extend(commit.changes.iter().map(|change| change.object));
             later.push(commit);
         }
@@ -197,15 +312,16 @@ impl Image {
                 ImageError::Damaged(format!("object {object}: its history is not what happened to it"))
             })?;
         }
-        let changes = later.iter().rev().flat_map(|commit| &commit.changes);
-        let has_moved = reads.is_touched_by(changes, |object, field| past.field(object, field));
+        let changes = || later.iter().rev().flat_map(|commit| &commit.changes);
+        let was = |object: ObjectId, field: &Field| past.field(object, field);
+        let have_moved = all.iter().map(|reads| reads.is_touched_by(changes(), was)).collect();
         past.take_failure()?;
-        Ok(has_moved)
+        Ok(have_moved)
     }
 }
 
-fn bits(bits: [bool; 2]) -> u8 {
-    u8::from(bits[0]) | u8::from(bits[1]) << 1
+fn bits<const COUNT: usize>(bits: [bool; COUNT]) -> u8 {
+    bits.iter().rev().fold(0, |byte, bit| byte << 1 | u8::from(*bit))
 }
 
 fn put_count(bytes: &mut Vec<u8>, count: usize) {
@@ -218,9 +334,9 @@ fn take<'b>(bytes: &mut &'b [u8], count: usize) -> Option<&'b [u8]> {
     Some(taken)
 }
 
-fn take_bits(bytes: &mut &[u8]) -> Option<[bool; 2]> {
-    let &[byte @ 0..=3] = take(bytes, 1)? else { return None };
-    Some([byte & 1 != 0, byte & 2 != 0])
+fn take_bits<const COUNT: usize>(bytes: &mut &[u8]) -> Option<[bool; COUNT]> {
+    let &[byte] = take(bytes, 1)? else { return None };
+    (byte >> COUNT == 0).then(|| std::array::from_fn(|bit| byte >> bit & 1 != 0))
 }
 
 fn take_count(bytes: &mut &[u8]) -> Option<usize> {

@@ -15,7 +15,7 @@ pub fn check_content(heap: &Heap, kind: Kind, data: &Data) -> Result<(), &'stati
         (Kind::Block, Data::Record(fields)) => check_block(heap, fields),
         (Kind::Call, Data::Record(fields)) => check_call(fields),
         (Kind::Frame | Kind::Object, Data::Record(fields)) => check_values(fields),
-        (Kind::Number, Data::Number(_))
+        (Kind::Number | Kind::Counter, Data::Number(_))
         | (Kind::Sequence, Data::Sequence(_))
         | (Kind::List, Data::List(..))
         | (Kind::Map, Data::Map(_))

@@ -54,6 +54,7 @@ const DOCUMENTS: &[(&str, &str)] = documents![
     "Call",
     "Collector",
     "Coroutine",
+    "Counter",
     "Date",
     "Directory",
     "Dream",

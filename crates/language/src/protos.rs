@@ -153,6 +153,7 @@ impl Protos {
             Kind::Frame => "EvalFrame",
             Kind::Primitive => "CFunction",
             Kind::WeakLink => "WeakLink",
+            Kind::Counter => "Counter",
         }
     }
 }

@@ -129,6 +129,8 @@ impl Vm {
         self.discard_all_units();
         self.regexes.clear();
         self.heap.record_reads();
+        // What this machine stands on it knows without looking.
+        self.heap.note_whole(self.root.handle);
     }
 
     /// What was read; none if that was not noted.

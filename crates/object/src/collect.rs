@@ -109,6 +109,9 @@ impl Heap {
                 marker.deferred.push(handle);
                 continue;
             }
+            if self.mark_veiled(handle, marker) {
+                continue;
+            }
             let object = self.resident(handle);
             self.mark_shape(object.shape.0 as usize, marker);
             let count = self.shapes.get(object.shape).names.len().min(INLINE_SLOTS);
@@ -122,6 +125,22 @@ impl Heap {
                 data => data.trace(&mut |value| marker.visit(value)),
             }
         }
+    }
+
+    /// What lies behind the veil. Its weak links hold what they lead to, which would not be found there to be cleared.
+    fn mark_veiled(&self, handle: Handle, marker: &mut Marker) -> bool {
+        let mark = |object: &Object| {
+            self.mark_shape(object.shape.0 as usize, marker);
+            let count = self.shapes.get(object.shape).names.len().min(INLINE_SLOTS);
+            object.inline[..count].iter().for_each(|&value| marker.visit(value));
+            object.more.iter().for_each(|&value| marker.visit(value));
+            match &object.data {
+                Data::None | Data::Sequence(_) => {}
+                Data::Weak(target) => marker.visit(*target),
+                data => data.trace(&mut |value| marker.visit(value)),
+            }
+        };
+        self.veil.as_ref().is_some_and(|veil| veil.with(handle, mark).is_some())
     }
 
     pub(crate) fn is_kept(&self, value: Value) -> bool {
@@ -177,6 +196,7 @@ impl Heap {
         }
         object.data = Data::None;
         object.more = thin_vec::ThinVec::new();
+        self.veil.iter_mut().for_each(|veil| veil.forget(Handle(index as u32)));
         self.cloned.remove(Handle(index as u32));
         if let Some(loader) = &self.late.loader {
             loader.released(Handle(index as u32));

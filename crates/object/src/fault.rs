@@ -28,6 +28,11 @@ pub trait Loader {
     /// what it was minted for, if the object still says so.
     fn load(&self, handle: Handle, id: Option<ObjectId>, nest: &mut dyn Nest) -> Result<Loaded, String>;
 
+    /// What kind of object it is, if that can be told without loading it.
+    fn kind(&self, _handle: Handle) -> Option<Kind> {
+        None
+    }
+
     /// Whether the object would still be there if memory forgot it.
     fn keeps(&self, handle: Handle) -> bool;
 
@@ -137,13 +142,20 @@ impl Heap {
     /// program goes on.
     pub fn hollow_out(&mut self, handle: Handle) {
         self.settle();
+        self.hollowed(handle);
+        self.veil.iter_mut().for_each(|veil| veil.forget(handle));
+    }
+
+    /// Makes an object hollow; what it was.
+    pub(crate) fn hollowed(&mut self, handle: Handle) -> Object {
         let object = &mut self.objects[handle.0 as usize];
         debug_assert!(!object.has(flag::SYMBOL));
         let before = object.logical_bytes();
-        *object = Object::hollow(self.hollow.shape);
+        let was = std::mem::replace(object, Object::hollow(self.hollow.shape));
         let freed = before - object.logical_bytes();
         self.usage.bytes -= freed;
         self.uncount(freed);
+        was
     }
 
     pub fn is_hollow(&self, handle: Handle) -> bool {
@@ -171,6 +183,15 @@ impl Heap {
         if self.resident(handle).kind != Kind::Hollow {
             return;
         }
+        if let Some(mut object) = self.unveiled(handle) {
+            let shape = self.shapes.get(object.shape);
+            if self.reads.is_some() && !shape.owned {
+                let (protos, names) = (shape.protos.clone(), shape.names.clone());
+                object.shape = self.shapes.loaded(protos, &names, true);
+            }
+            self.settle_object(handle, object);
+            return;
+        }
         let id = self.resident(handle).label();
         // It is nobody's while it is at work: the heap is the nest.
         let loader = self.late.loader.take();
@@ -191,6 +212,13 @@ impl Heap {
     pub(crate) fn absent(&self, handle: Handle) -> &Object {
         if let Some(object) = self.late.objects.get(&handle) {
             return object;
+        }
+        if let Some(mut object) = self.unveiled(handle) {
+            let shape = self.shapes.get(object.shape);
+            if self.reads.is_some() && !shape.owned {
+                object.shape = self.shapes.add_late(shape.protos.clone(), &shape.names);
+            }
+            return self.late.objects.insert(handle, Box::new(object));
         }
         let id = self.resident(handle).label();
         let loaded = self.late.loader.as_ref().map(|loader| loader.load(handle, id, &mut Aside(self)));
@@ -243,6 +271,7 @@ impl Heap {
         }
         self.charge_loaded(object.logical_bytes() - size_of::<Object>());
         self.objects[handle.0 as usize] = object;
+        self.note_bare(handle);
     }
 
     pub(crate) fn charge_loaded(&mut self, bytes: usize) {

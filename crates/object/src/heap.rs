@@ -12,6 +12,7 @@ use crate::shape::{ShapeId, Shapes};
 use crate::symbol::SymbolTable;
 use crate::transaction::Level;
 use crate::value::{Handle, Value};
+use crate::veil::Veil;
 use std::cell::RefCell;
 use thin_vec::ThinVec;
 
@@ -37,6 +38,8 @@ pub struct Heap {
     pub(crate) hollow: Object,
     /// What was read, while that is noted. See `reads`.
     pub(crate) reads: Option<Box<RefCell<Reads>>>,
+    /// What is here and counts as not loaded. See `veil`.
+    pub(crate) veil: Option<Box<Veil>>,
 }
 
 /// Logical bytes: what objects count for, whatever the allocator does.
@@ -90,6 +93,7 @@ impl Heap {
             count: Count::default(),
             hollow: Object::hollow(hollow),
             reads: None,
+            veil: None,
         };
         for _ in [Value::NIL, Value::TRUE, Value::FALSE] {
             heap.allocate(bare, Kind::Object, Data::None);

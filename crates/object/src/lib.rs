@@ -5,7 +5,7 @@
 //! - `object`, `shape`: one object; the slot names and protos that objects share
 //! - `heap`: allocation and reading; `write`, with the barrier that every write passes, `transaction`, which remembers
 //!   what was `before` and can set it aside as an `overlay`, `fault`, which loads what is not here yet, `count`, which says what of it counts,
-//!   `reads`, which notes what a program looked at, `collect`, `lookup` and `symbol` are its chapters
+//!   `reads`, which notes what a program looked at, `veil`, which has it look again, `collect`, `lookup` and `symbol` are its chapters
 //! - `sequence`: text, bytes and vectors
 //! - `change`: the record of a state change, and its bytes; knows nothing of the others
 
@@ -28,6 +28,7 @@ mod shape;
 mod symbol;
 mod transaction;
 mod value;
+mod veil;
 mod write;
 
 pub use before::{Before, Entries, Entry, Replaced, Splice};

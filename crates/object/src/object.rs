@@ -97,6 +97,8 @@ pub enum Kind {
     Frame,
     Primitive,
     WeakLink,
+    /// A number that is only added to.
+    Counter,
     /// Not loaded yet: see `fault`.
     Hollow,
 }

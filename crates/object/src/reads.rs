@@ -3,7 +3,7 @@
 //!
 //! All of an object but its slots, its *rest*, counts as read as soon as anybody touches it: kind, flags, protos, items,
 //! entries, units. Every object is hollow when the recording begins, or counts as read whole, so its first touch is the
-//! moment at which it is loaded, and no reader has to know. Slots are noted by name, found or missing, where names are
+//! moment at which it is loaded, or comes from behind the `veil`, and no reader has to know. Slots are noted by name, found or missing, where names are
 //! looked up. Whoever remembers an answer does so by shape: while this goes on, what is loaded has a shape of its own, so
 //! that an answer is remembered of that object alone and the first look at each is seen.
 //!
@@ -30,8 +30,12 @@ pub struct Looks {
     pub names: FxHashSet<Symbol>,
     /// It was asked which slots there are, or how many.
     pub lists_names: bool,
+    /// It was asked which slots hold objects, and which: what is no object makes no difference.
+    pub lists_objects: bool,
     /// Anything may have been read.
     pub is_whole: bool,
+    /// Nothing was, and of the rest the kind alone.
+    pub is_kind_only: bool,
 }
 
 impl Reads {
@@ -62,6 +66,12 @@ impl Heap {
             return;
         }
         self.settle();
+        if self.has_veil() {
+            self.reads = Some(Box::default());
+            self.lower_veil();
+            self.renew_epoch();
+            return;
+        }
         let mut reads = Reads::default();
         for index in 0..self.table_len() {
             let handle = Handle(index);
@@ -82,8 +92,35 @@ impl Heap {
         if let Some(reads) = &self.reads
             && self.is_kept(Value::object(handle))
         {
-            note(reads.borrow_mut().objects.entry(handle).or_default());
+            let mut reads = reads.borrow_mut();
+            let looks = reads.objects.entry(handle).or_default();
+            looks.is_kind_only = false;
+            note(looks);
         }
+    }
+
+    /// What kind an object is; nothing else of it counts as read.
+    pub fn kind_alone(&self, handle: Handle) -> Kind {
+        if !self.is_hollow(handle) {
+            return self.kind(handle);
+        }
+        let veiled = self.veil.as_ref().and_then(|veil| veil.with(handle, |object| object.kind));
+        let kind = veiled.or_else(|| self.late.loader.as_ref()?.kind(handle));
+        let Some(kind) = kind else { return self.kind(handle) };
+        if let Some(reads) = &self.reads {
+            let alone = || Looks { is_kind_only: true, ..Looks::default() };
+            reads.borrow_mut().objects.entry(handle).or_insert_with(alone);
+        }
+        kind
+    }
+
+    /// The own slots that hold plain objects: no values, lists, maps, texts or code.
+    pub fn slots_with_objects(&self, handle: Handle) -> Vec<(Symbol, Handle)> {
+        let object = self.object(handle);
+        self.note_read(handle, |looks| looks.lists_objects = true);
+        let names = self.shapes.get(object.shape).names.iter().enumerate();
+        let held = names.filter_map(|(index, &name)| Some((name, object.slot(index).as_handle()?)));
+        held.filter(|&(_, held)| !self.is_symbol(held) && self.kind_alone(held) == Kind::Object).collect()
     }
 
     /// An object is being loaded.
@@ -113,8 +150,8 @@ impl Heap {
         self.note_read(handle, |looks| looks.lists_names = true);
     }
 
-    /// All of an object is about to be copied.
-    pub(crate) fn note_whole(&self, handle: Handle) {
+    /// All of an object is about to be copied, or is known to somebody who does not look again.
+    pub fn note_whole(&self, handle: Handle) {
         self.note_read(handle, |looks| looks.is_whole = true);
     }
 

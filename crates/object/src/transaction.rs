@@ -61,6 +61,10 @@ impl Heap {
                 }
             }
         }
+        // What was made is kept from now on, and was never behind it.
+        if self.levels.is_empty() {
+            self.veil = None;
+        }
         self.return_to_outer();
     }
 

@@ -24,6 +24,7 @@ pub struct ForkPoint {
 /// Keeps what a copy reads.
 pub struct Pin {
     _pin: Arc<system::lmdb::Pin>,
+    _counted: Arc<()>,
 }
 
 pub enum Branched {
@@ -57,7 +58,10 @@ impl Store {
         inside.check_open()?;
         let point = ForkPoint { commit: inside.counters.number, time: inside.counters.time, actor };
         match clone::fork_in_two().map_err(|errno| StoreError::Fork(errno.into()))? {
-            Forked::Parent { child } => Ok((Branched::Live { child, pin: Pin { _pin: pin } }, point)),
+            Forked::Parent { child } => {
+                let pin = Pin { _pin: pin, _counted: self.shared.forks.clone() };
+                Ok((Branched::Live { child, pin }, point))
+            }
             Forked::Child => {
                 // The live process drops its own; this copy of it must not even look as if it did.
                 std::mem::forget(pin);

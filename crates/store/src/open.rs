@@ -173,6 +173,7 @@ impl Recovered {
             options,
             turn: Mutex::new(pace),
             was_torn: tail.is_torn,
+            forks: Arc::default(),
             is_beside: until.is_some(),
             _held: held,
         })

@@ -34,6 +34,8 @@ pub(crate) struct Shared {
     pub was_torn: bool,
     /// Somebody else writes, and goes on doing so.
     pub is_beside: bool,
+    /// Each copy of this process that goes on has one of it.
+    pub forks: Arc<()>,
     pub _held: Option<Held>,
 }
 
@@ -50,6 +52,8 @@ pub struct Status {
     pub unflushed_bytes: u64,
     pub image_bytes: u64,
     pub was_torn: bool,
+    /// Copies of this process for which pages are kept.
+    pub forks: usize,
     /// Why no commit is taken any more.
     pub failure: Option<String>,
 }
@@ -168,6 +172,7 @@ impl Store {
             unflushed_bytes: inside.end() - inside.durable,
             image_bytes,
             was_torn: self.shared.was_torn,
+            forks: Arc::strong_count(&self.shared.forks) - 1,
             failure: inside.failure().map(String::from),
         })
     }

@@ -124,6 +124,7 @@ pub fn store_facts(store: &Store) -> Vec<(&'static str, Value)> {
         ("log_bytes", json!(status.log_bytes)),
         ("unflushed_bytes", json!(status.unflushed_bytes)),
         ("image_bytes", json!(status.image_bytes)),
+        ("forks", json!(status.forks)),
         ("failure", json!(status.failure)),
     ]
 }

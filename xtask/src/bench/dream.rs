@@ -26,7 +26,12 @@ const WORLDS_BAR: f64 = 100_000.0;
 /// Of the same without dreams.
 const LIVE_BAR: f64 = 3.0;
 const FAILURES_BAR: f64 = 0.0;
-const PARTS: [&str; 7] = ["begin", "pause", "idle", "many", "rate", "worlds", "live"];
+/// Of two forks and the tests that a cycle cannot do without.
+const CYCLE_BAR: f64 = 3.0;
+/// Of the same without merges, and so many merges.
+const MERGING_BAR: f64 = 2.0;
+const MERGES_BAR: f64 = 100.0;
+const PARTS: [&str; 10] = ["begin", "pause", "idle", "many", "rate", "worlds", "live", "merge", "cycle", "merging"];
 /// How many of the first and of the last of a crowd count: one alone says nothing.
 const FEW: usize = 5;
 
@@ -67,7 +72,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let mut report = Report::new("dream", options.rounds as usize, BTreeMap::new());
     println!("{}", report.machine);
     type Tell = fn(&Value, &mut Report) -> Result<()>;
-    let parts: [Tell; 7] = [begin, pause, idle, many, rate, worlds, live];
+    let parts: [Tell; 10] = [begin, pause, idle, many, rate, worlds, live, merge, cycle, merging];
     for (name, tell) in PARTS.into_iter().zip(parts) {
         if let Some(samples) = samples.get(name) {
             tell(samples, &mut report).with_context(|| format!("of the part {name}"))?;
@@ -208,18 +213,56 @@ fn worlds(samples: &Value, report: &mut Report) -> Result<()> {
 }
 
 fn live(samples: &Value, report: &mut Report) -> Result<()> {
+    beside(samples, "dreams", LIVE_BAR, report)
+}
+
+/// What clients of live see while something else goes on, and while it does not.
+fn beside(samples: &Value, what: &str, bar: f64, report: &mut Report) -> Result<()> {
     for part in ["with", "without"] {
         for field in ["p50", "p99"] {
             let value = median(&numbers(&samples[part][field])?).value;
-            figure(report, &format!("live, {part} dreams: {field}"), value, "µs");
+            figure(report, &format!("live, {part} {what}: {field}"), value, "µs");
         }
-        figure(report, &format!("live, {part} dreams: requests"), number(&samples[part]["requests"])?, "");
+        figure(report, &format!("live, {part} {what}: requests"), number(&samples[part]["requests"])?, "");
         let failures = number(&samples[part]["failures"])?;
-        report.bars.push(Bar::at_most(format!("live, {part} dreams: requests that failed"), failures, FAILURES_BAR));
+        report.bars.push(Bar::at_most(format!("live, {part} {what}: requests that failed"), failures, FAILURES_BAR));
     }
-    figure(report, "live: dreams meanwhile", number(&samples["dreams"])?, "");
+    figure(report, &format!("live: {what} meanwhile"), number(&samples[what])?, "");
     let ratio = median_ratio(&numbers(&samples["with"]["p99"])?, &numbers(&samples["without"]["p99"])?);
-    report.bars.push(Bar::at_most("live, p99 with dreams to without", ratio.value, LIVE_BAR));
+    println!("\nlive, p99 with {what} to without: {ratio}");
+    report.bars.push(Bar::at_most(format!("live, p99 with {what} to without"), ratio.value, bar));
+    Ok(())
+}
+
+fn merge(samples: &Value, report: &mut Report) -> Result<()> {
+    let names = ["large", "small"];
+    let all: Vec<Vec<f64>> = names.iter().map(|name| numbers(&samples[*name])).collect::<Result<_>>()?;
+    let comparison = Comparison::of("a merge, by the size of the image", "µs", names.map(String::from), all);
+    print(&comparison);
+    let [large, small] = ["large_bytes", "small_bytes"].map(|name| number(&samples[name]).map(|bytes| bytes / 1e6));
+    let promise = format!("a merge into an image of {:.0} MB to one of {:.0} MB", large?, small?);
+    report.bars.push(Bar::at_most(promise, comparison.series[1].our_ratio.value, LARGE_BAR));
+    report.comparisons.push(comparison);
+    Ok(())
+}
+
+fn cycle(samples: &Value, report: &mut Report) -> Result<()> {
+    let names = ["cycle", "parts"];
+    let all: Vec<Vec<f64>> = names.iter().map(|name| numbers(&samples[*name])).collect::<Result<_>>()?;
+    let comparison = Comparison::of("a whole cycle, and its parts", "µs", names.map(String::from), all);
+    print(&comparison);
+    for (name, field) in [("two forks, sealed", "begins"), ("the tests in live", "tests")] {
+        figure(report, &format!("cycle: {name}, p50"), median(&numbers(&samples[field])?).value, "µs");
+    }
+    let ratio = comparison.series[1].our_ratio.value;
+    report.bars.push(Bar::at_most("a cycle, of two forks and the same tests in live", ratio, CYCLE_BAR));
+    report.comparisons.push(comparison);
+    Ok(())
+}
+
+fn merging(samples: &Value, report: &mut Report) -> Result<()> {
+    beside(samples, "merges", MERGING_BAR, report)?;
+    report.bars.push(Bar::at_least("merges while clients were served", number(&samples["merges"])?, MERGES_BAR));
     Ok(())
 }
 
@@ -276,5 +319,15 @@ mod tests {
         let samples = json!({ "at_once": 1000, "failures": 1, "begun_s": 1, "gone_s": 1, "system_bytes_each": 1 });
         assert_eq!(held(|report| many(&samples, report)), [true, false]);
         assert!(many(&json!({}), &mut Report::new("dream", 1, BTreeMap::new())).is_err());
+    }
+
+    #[test]
+    fn a_cycle_and_merges_beside_live_have_their_bars() {
+        let cycles = |ours: f64| json!({ "cycle": [ours], "parts": [10.0], "begins": [8.0], "tests": [2.0] });
+        assert_eq!(held(|report| cycle(&cycles(29.0), report)), [true]);
+        assert_eq!(held(|report| cycle(&cycles(31.0), report)), [false]);
+        let slices = |p99: f64| json!({ "p50": [1.0], "p99": [p99], "requests": 1, "failures": 0 });
+        let samples = json!({ "with": slices(2.1), "without": slices(1.0), "merges": 99 });
+        assert_eq!(held(|report| merging(&samples, report)), [true, true, false, false]);
     }
 }

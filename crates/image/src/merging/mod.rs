@@ -70,6 +70,11 @@ impl Image {
         Ok(touched)
     }
 
+    /// All changes of the commit that it would be.
+    pub(crate) fn planned(&mut self, plan: &MergePlan) -> Result<Vec<Change>, ImageError> {
+        if plan.is_empty() { Ok(Vec::new()) } else { self.batch(plan) }
+    }
+
     fn batch(&mut self, plan: &MergePlan) -> Result<Vec<Change>, ImageError> {
         let now = self.store.last_commit();
         if now != plan.at {

@@ -45,7 +45,7 @@ impl Embedder for Heard {
 }
 
 /// What a run did, as far as anybody can notice.
-#[derive(PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 struct Ran {
     output: String,
     result: String,
@@ -106,6 +106,11 @@ fn check(state: &str, program: &str, inside: &[&str], outside: &[&str]) {
     let (plain, (recorded, reads)) = (bench.run(program), bench.recorded(program));
     assert_eq!(plain, recorded, "{program}");
     assert!(!reads.asked_host(), "{program}");
+    // In a memory that others have used it is the same.
+    for other in ["nil", "Lobby slotNames map(asUppercase) sort", program] {
+        bench.recorded(other);
+        assert_eq!(bench.recorded(program), (recorded.clone(), reads.clone()), "{program} after {other}");
+    }
     for source in outside {
         assert!(!bench.concerns(&reads, &[source]), "{program} does not read {source}");
         assert_eq!(bench.run(program), plain, "{source}");
@@ -223,6 +228,18 @@ fn who_asks_which_slots_there_are_sees_them_come_and_go() {
         check(state, program, &["o a = 5"], &[]);
     }
     check(state, "o hasLocalSlot(\"c\")", &["o c := 1"], &["o d := 1", "o a = 2"]);
+}
+
+#[test]
+fn who_asks_for_objects_of_a_kind_sees_nothing_of_others() {
+    let state = "A := Object clone; o := Object clone do(a := A clone; b := Object clone; n := 1; l := list(1); m := Map clone)";
+    let program = "o slotNamesOfKind(A) sort";
+    let outside = ["o n = 2", "o l append(2)", "o m atPut(\"k\", 1)", "o a x := 1", "o s := 5", "o l x := 1"];
+    for inside in
+        ["o n = A clone", "o removeSlot(\"a\")", "o c := A clone", "o b setProto(A)", "o a = 1", "o l = A clone"]
+    {
+        check(state, program, &[inside], &outside);
+    }
 }
 
 #[test]

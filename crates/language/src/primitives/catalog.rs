@@ -4,9 +4,9 @@
 //! A name that no function is bound to is a primitive all the same: it says what the machine lacks when it is activated.
 
 use super::{
-    Function, LAZY, Primitive, Role, Row, block, call, collector, control, coroutine, date, distance, duration,
-    encoded_list, exception, importer, iterate, list, map, message, number, object, regex, sequence, slots, sort,
-    under_way, world,
+    Function, LAZY, Primitive, Role, Row, block, call, collector, control, coroutine, counter, date, distance,
+    duration, encoded_list, exception, importer, iterate, list, map, message, number, object, regex, sequence, slots,
+    sort, under_way, world,
 };
 use crate::primitives::Eagerness;
 use crate::vm::Vm;
@@ -31,6 +31,7 @@ const CATALOG: &[(&str, &[&[Row]])] = &[
     ("WeakLink", &[collector::WEAK_LINK_TABLE]),
     ("CFunction", &[block::PRIMITIVE_TABLE]),
     ("Collector", &[collector::TABLE]),
+    ("Counter", &[counter::TABLE]),
     ("Date", &[date::TABLE]),
     ("Duration", &[duration::TABLE]),
     ("Importer", &[importer::TABLE]),

@@ -11,6 +11,7 @@ pub(crate) mod catalog;
 mod collector;
 mod control;
 mod coroutine;
+mod counter;
 mod date;
 mod distance;
 mod duration;
@@ -135,6 +136,7 @@ pub fn install(vm: &mut Vm) {
     role::install(vm);
     date::install(vm);
     duration::install(vm);
+    counter::install(vm);
     crate::host::install(vm);
 }
 

@@ -19,6 +19,7 @@ pub const TABLE: &[Row] = &[
     ("removeSlot", ONE, remove_slot),
     ("removeAllSlots", NONE, remove_all_slots),
     ("slotNames", NONE, slot_names),
+    ("slotNamesOfKind", ONE, slot_names_of_kind),
     ("slotValues", NONE, slot_values),
     ("perform", ALL, perform),
     ("performWithArgList", TWO, perform_with_arg_list),
@@ -233,6 +234,24 @@ fn slot_names(vm: &mut Vm, args: Args) -> Outcome {
     let names = args.target.as_handle().map(|handle| own_names(vm, handle)).unwrap_or_default();
     vm.charge(names.len())?;
     Ok(vm.list(names.into_iter().map(Value::object)))
+}
+
+/// Who asks this is asked again only when an object comes or goes, not when a number or a list changes.
+fn slot_names_of_kind(vm: &mut Vm, args: Args) -> Outcome {
+    let handle = vm.handle_of(args.target);
+    let proto = args.value(vm, 0);
+    let proto = vm.handle_of(proto);
+    let held = vm.heap.slots_with_objects(handle);
+    vm.charge(held.len())?;
+    let mut names = Vec::new();
+    for (name, held) in held {
+        let (is_of_kind, steps) = vm.heap.is_kind_of_counted(held, proto);
+        vm.charge_steps(steps)?;
+        if is_of_kind {
+            names.push(Value::object(name));
+        }
+    }
+    Ok(vm.list(names))
 }
 
 fn slot_values(vm: &mut Vm, args: Args) -> Outcome {

@@ -29,18 +29,19 @@ pub struct Candidate {
     pub plan: MergePlan,
     /// What earlier ones found, which still holds.
     pub held: Judgement,
+    pub last_of_genesis: u64,
 }
 
 impl Resident {
     pub(super) fn case(&self, alone: &Alone, candidate: Candidate) -> Result<Case, String> {
-        let Candidate { plan, held } = candidate;
+        let Candidate { plan, held, last_of_genesis } = candidate;
         let id: DreamId = plan.arrival.name.parse().map_err(|error: dream::DreamError| error.to_string())?;
         let dreams = alone.dreams().map_err(|error| error.to_string())?;
         let kept = dreams.read(id).map_err(|error| error.to_string())?;
         let (store, roots) = (self.image.store(), self.desk.roots());
         let names = LiveNames::of(store, &roots);
         let verification = verification_of(store, roots.lobby, roots.core)?;
-        let protected = Protected::of(store, &roots, Some(verification), &[]);
+        let protected = Protected::of(store, &roots, last_of_genesis, Some(verification), &[]);
         let told = told_changes(&kept, &names, &protected);
         let touched = touched(&told, &plan, store);
         Ok(Case { facts: facts_of(&kept, told), plan, touched, verification, held, protected })

@@ -17,7 +17,7 @@ pub struct Judgement {
     pub checks: BTreeMap<String, Checked>,
     /// What all checks were told, as a checksum, and what was read to tell it.
     pub case: u64,
-    #[serde(with = "reads")]
+    #[serde(skip)]
     pub case_reads: ReadSet,
     /// How many tests and checks the last candidate did.
     pub done: u64,
@@ -29,7 +29,7 @@ pub struct Tested {
     pub before: Vec<String>,
     pub after: Vec<String>,
     pub time_us: u64,
-    #[serde(with = "reads")]
+    #[serde(skip)]
     pub reads: ReadSet,
 }
 
@@ -38,7 +38,7 @@ pub struct Checked {
     pub outcome: CheckOutcome,
     pub reasons: Vec<String>,
     pub time_us: u64,
-    #[serde(with = "reads")]
+    #[serde(skip)]
     pub reads: ReadSet,
 }
 
@@ -47,8 +47,9 @@ impl Judgement {
     pub fn of(kept: &KeptDream) -> Result<Judgement, String> {
         let told = kept.journal.calls().find(|call| call.name.as_bytes() == VERDICT.as_bytes());
         match (told.map(|call| call.answer), &kept.end) {
-            (Some(Datum::Bytes(bytes)), Some(end)) if end.status == Status::Ended => serde_json::from_slice(bytes)
-                .map_err(|error| format!("the candidate's verdict cannot be read: {error}")),
+            (Some(Datum::Bytes(bytes)), Some(end)) if end.status == Status::Ended => {
+                Judgement::decode(bytes).ok_or_else(|| "the candidate's verdict cannot be read".into())
+            }
             (_, Some(end)) if end.reason == dream::PROGRAM_FAILED => {
                 let said = end.output.trim_end().lines().next_back().unwrap_or("it does not say why");
                 Err(format!("the candidate could not be judged: {said}"))
@@ -58,6 +59,37 @@ impl Judgement {
             }
             _ => Err("the candidate came to no verdict".into()),
         }
+    }
+
+    /// As JSON, whose length comes first; then what was read, set by set.
+    pub fn encode(&self) -> Result<Vec<u8>, String> {
+        let told = serde_json::to_vec(self).map_err(|error| error.to_string())?;
+        let mut bytes = (told.len() as u64).to_le_bytes().to_vec();
+        bytes.extend(told);
+        bytes.extend(ReadSet::encode_all(&self.reads()));
+        Ok(bytes)
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Judgement> {
+        let (length, rest) = bytes.split_first_chunk()?;
+        let (told, reads) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
+        let mut judgement: Judgement = serde_json::from_slice(told).ok()?;
+        let reads = ReadSet::decode_all(reads)?;
+        if reads.len() != judgement.reads().len() {
+            return None;
+        }
+        let mut reads = reads.into_iter();
+        judgement.tests.values_mut().zip(&mut reads).for_each(|(tested, reads)| tested.reads = reads);
+        judgement.checks.values_mut().zip(&mut reads).for_each(|(checked, reads)| checked.reads = reads);
+        judgement.case_reads = reads.next()?;
+        Some(judgement)
+    }
+
+    /// Of the tests, of the checks, and of what those were told.
+    fn reads(&self) -> Vec<&ReadSet> {
+        let of_tests = self.tests.values().map(|tested| &tested.reads);
+        let of_checks = self.checks.values().map(|checked| &checked.reads);
+        of_tests.chain(of_checks).chain([&self.case_reads]).collect()
     }
 
     /// One that refuses, for a reason that no check gave.
@@ -91,29 +123,14 @@ impl Judgement {
         }
     }
 
-    /// Without what rests on something that has changed since; true if that is less than it was. What checks are told is
-    /// told anew in any case.
-    pub fn forget_stale(&mut self, has_moved: &mut dyn FnMut(&ReadSet) -> bool) -> bool {
-        let before = self.tests.len() + self.checks.len();
-        self.tests.retain(|_, tested| !has_moved(&tested.reads));
-        self.checks.retain(|_, checked| !has_moved(&checked.reads));
-        self.tests.len() + self.checks.len() < before || has_moved(&self.case_reads)
-    }
-}
-
-mod reads {
-    use image::ReadSet;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    pub fn serialize<S: Serializer>(reads: &ReadSet, serializer: S) -> Result<S::Ok, S::Error> {
-        let digits: String = reads.encode().iter().map(|byte| format!("{byte:02x}")).collect();
-        digits.serialize(serializer)
-    }
-
-    pub fn deserialize<'d, D: Deserializer<'d>>(deserializer: D) -> Result<ReadSet, D::Error> {
-        let digits = String::deserialize(deserializer)?;
-        let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
-        let bytes: Option<Vec<u8>> = digits.as_bytes().chunks(2).map(byte).collect();
-        bytes.and_then(|bytes| ReadSet::decode(&bytes)).ok_or_else(|| serde::de::Error::custom("no reads"))
+    /// Without what rests on something that has changed since, as `have_moved` says of each; true if that is less than it was. What
+    /// checks are told is told anew in any case.
+    pub fn forget_stale<E>(&mut self, have_moved: impl FnOnce(&[&ReadSet]) -> Result<Vec<bool>, E>) -> Result<bool, E> {
+        let moved = have_moved(&self.reads())?;
+        let is_stale = moved.contains(&true);
+        let mut moved = moved.into_iter();
+        self.tests.retain(|_, _| moved.next() == Some(false));
+        self.checks.retain(|_, _| moved.next() == Some(false));
+        Ok(is_stale)
     }
 }

@@ -4,7 +4,9 @@
 //!
 //! - a *unit* is what is judged by itself: a test, or a check; what each read is kept, so that live knows which of them must be
 //!   judged again when it has moved on
-//! - every unit is done twice; one that does not come to the same twice is unsure, and what is unsure is refused
+//! - a unit that asks for what no object of the image decides, such as the time, is done again and again; one that does not come
+//!   to the same each time is unsure, and what is unsure is refused. Any other comes to the same as long as what it read is the same
+//! - so a test is run with the dream only if what it read without it is other with it
 //! - a unit that writes to what is protected has failed, also if it puts everything back
 
 use super::dreaming::Dreaming;
@@ -29,7 +31,7 @@ use std::time::{Duration, Instant};
 const UNIT_FUEL: u64 = 50_000_000;
 const UNIT_TIME: Duration = Duration::from_secs(5);
 const UNIT_MEMORY_BYTES: u64 = 256 << 20;
-/// How often a test is run again that asked the host for something, be it only the time.
+/// How often a unit is done again that asked the host for something, be it only the time.
 const CHANCES: usize = 20;
 /// The check that looks at the journal alone.
 const SAFETY: &str = "safety";
@@ -106,8 +108,7 @@ impl Dreaming<'_> {
         let alarm = Alarm::new(move || keeper::Watch::interrupt(&*watch));
         let mut judge = Judge { dreaming: self, alarm, protected: &protected, verification, touched: &touched };
         let judgement = judge.judgement(plan, facts, held);
-        let told = judgement.and_then(|judgement| serde_json::to_vec(&judgement).map_err(|error| error.to_string()));
-        match told {
+        match judgement.and_then(|judgement| judgement.encode()) {
             Ok(told) => self.tell_calls(vec![Call::operation(VERDICT, &[], Answered::Simulated, Datum::bytes(&told))]),
             Err(message) => self.give_up(&message),
         }
@@ -124,19 +125,27 @@ impl Judge<'_, '_> {
         if safety.outcome != CheckOutcome::Passed {
             return Ok(Judgement { checks: [(SAFETY.to_string(), safety)].into(), done, ..Judgement::default() });
         }
-        let before = self.moment(&held, 1)?;
+        let before = self.moment(&held, BTreeMap::new(), 0)?;
+        let same = self.unconcerned(&plan, &before.tests)?;
         let image = &mut self.dreaming.resident.image;
         image.try_merge(&plan).map_err(|error| error.to_string())?;
-        let after = self.moment(&held, 2)?;
+        let after = self.moment(&held, same, CHANCES)?;
         let mut judgement = Judgement { done, case_reads: before.reads.clone().with(&after.reads), ..held };
         let names: BTreeSet<&String> = before.tests.keys().chain(after.tests.keys()).collect();
         judgement.done += names.len() as u64;
         for name in names {
             let (then, now) = (before.tests.get(name), after.tests.get(name));
-            let Some(last) = now.or(then) else { continue };
-            let before = then.map(|tested| tested.after.clone()).unwrap_or_default();
-            let after = now.map(|tested| tested.after.clone()).unwrap_or_default();
-            judgement.tests.insert(name.clone(), Tested { before, after, ..last.clone() });
+            let runs = |tested: Option<&Tested>| tested.map(|tested| tested.after.clone()).unwrap_or_default();
+            let both = || then.into_iter().chain(now);
+            judgement.tests.insert(
+                name.clone(),
+                Tested {
+                    before: runs(then),
+                    after: runs(now),
+                    time_us: both().map(|tested| tested.time_us).sum(),
+                    reads: both().fold(ReadSet::default(), |reads, tested| reads.with(&tested.reads)),
+                },
+            );
         }
         judgement.tests.retain(|name, _| before.names.contains(name) || after.names.contains(name));
         let case = case_of(facts, &judgement.tests, &before, &after).to_string();
@@ -161,8 +170,24 @@ impl Judge<'_, '_> {
         self.checked(SAFETY, &Value::Object(facts.clone()).to_string())
     }
 
-    /// The image as it is now; of its tests those whose results do not hold any more, each run so many times.
-    fn moment(&mut self, held: &Judgement, times: usize) -> Result<Moment, String> {
+    /// The tests that come to the same with what is planned, because it concerns nothing that they read.
+    fn unconcerned(
+        &mut self,
+        plan: &MergePlan,
+        tests: &BTreeMap<String, Tested>,
+    ) -> Result<BTreeMap<String, Tested>, String> {
+        let reads: Vec<&ReadSet> = tests.values().map(|tested| &tested.reads).collect();
+        let concerned = self.dreaming.resident.image.would_concern(plan, &reads).map_err(|error| error.to_string())?;
+        let is_same =
+            |((_, tested), is_concerned): &((&String, &Tested), bool)| !is_concerned && !tested.reads.asked_host();
+        // It took its time already.
+        let same = tests.iter().zip(concerned).filter(is_same);
+        Ok(same.map(|((name, tested), _)| (name.clone(), Tested { time_us: 0, ..tested.clone() })).collect())
+    }
+
+    /// The image as it is now; of its tests those whose results are not known, each run once more so many times if it may come to
+    /// something else.
+    fn moment(&mut self, held: &Judgement, known: BTreeMap<String, Tested>, chances: usize) -> Result<Moment, String> {
         self.record()?;
         let names: BTreeSet<String> = self.names("testNames")?.into_iter().collect();
         let sources = self.told("testSources")?;
@@ -171,9 +196,12 @@ impl Judge<'_, '_> {
         if names.len() > TESTS_MAX {
             return Err(format!("there are {} tests, and {TESTS_MAX} are run at most", names.len()));
         }
-        let mut tests = BTreeMap::new();
+        let mut tests = known;
+        tests.retain(|name, _| names.contains(name));
         for name in names.iter().filter(|name| !held.tests.contains_key(*name)) {
-            tests.insert(name.clone(), self.tested(name, times));
+            if let Entry::Vacant(place) = tests.entry(name.clone()) {
+                place.insert(self.tested(name, chances));
+            }
         }
         Ok(Moment { names, tests, sources, survey, reads })
     }
@@ -182,29 +210,34 @@ impl Judge<'_, '_> {
         self.dreaming.resident.image.record_reads().map_err(|error| error.to_string())
     }
 
-    fn tested(&mut self, name: &str, times: usize) -> Tested {
+    fn tested(&mut self, name: &str, chances: usize) -> Tested {
         let start = Instant::now();
         let (mut runs, mut reads) = (Vec::new(), ReadSet::default());
-        let mut left = times;
-        while left > 0 {
-            let (outcome, read) = self.recorded("runTest", |session| Ok(vec![session.vm.symbol(name)]));
+        // What hangs on chance or on the clock may come to the same twice and be something else all the same.
+        while runs.is_empty() || (reads.asked_host() && runs.len() <= chances) {
+            let (outcome, read) = self.recorded("runTest", |session| Ok(vec![session.vm.symbol(name)]), |_, _| Ok(()));
             runs.push(outcome.map_or_else(|fault| fault.text(), |_| "passed".into()));
-            // What hangs on chance or on the clock may come to the same twice and be something else all the same.
-            left = if times > 1 && runs.len() == 1 && read.asked_host() { CHANCES } else { left - 1 };
-            reads = read;
+            reads = reads.with(&read);
         }
         Tested { before: Vec::new(), after: runs, time_us: start.elapsed().as_micros() as u64, reads }
     }
 
     fn checked(&mut self, name: &str, case: &str) -> Checked {
         let start = Instant::now();
-        let (first, reads) = self.recorded("judgeOne", |session| with_case(session, name, case));
-        let (again, _) = self.recorded("judgeOne", |session| with_case(session, name, case));
-        let (outcome, reasons) = match (first, again) {
-            (Ok(first), Ok(again)) if first == again => read_result(&first),
-            (Ok(_), Ok(_)) => (CheckOutcome::Unsure, vec!["it does not come to the same twice".into()]),
-            (Err(fault), _) | (_, Err(fault)) => (CheckOutcome::Unsure, vec![fault.text()]),
+        let (first, mut reads) = self.recorded("judgeOne", |session| with_case(session, name, case), described);
+        let (mut outcome, mut reasons) = match &first {
+            Ok(result) => read_result(result),
+            Err(fault) => (CheckOutcome::Unsure, vec![fault.text()]),
         };
+        let mut chances = if reads.asked_host() { CHANCES } else { 0 };
+        while chances > 0 && outcome == CheckOutcome::Passed {
+            let (again, read) = self.recorded("judgeOne", |session| with_case(session, name, case), described);
+            reads = reads.with(&read);
+            chances -= 1;
+            if !matches!((&first, &again), (Ok(first), Ok(again)) if first == again) {
+                (outcome, reasons) = (CheckOutcome::Unsure, vec!["it does not come to the same twice".into()]);
+            }
+        }
         Checked { outcome, reasons, time_us: start.elapsed().as_micros() as u64, reads }
     }
 
@@ -214,7 +247,8 @@ impl Judge<'_, '_> {
 
     /// What `Verification` says, which must say something.
     fn told(&mut self, message: &str) -> Result<Value, String> {
-        self.sent(message, |_| Ok(Vec::new())).map_err(|fault| format!("Verification {message} {}", fault.text()))
+        self.sent(message, |_| Ok(Vec::new()), described)
+            .map_err(|fault| format!("Verification {message} {}", fault.text()))
     }
 
     fn survey(&mut self) -> Result<Value, String> {
@@ -228,33 +262,39 @@ impl Judge<'_, '_> {
             .into_iter()
             .map(|(name, id)| (name, image.value_of(id)))
             .collect();
-        self.sent("survey", |session| {
-            let map = session.vm.map();
-            named.iter().for_each(|(name, value)| session.vm.map_put(map, name, *value));
-            Ok(vec![map])
-        })
+        self.sent(
+            "survey",
+            |session| {
+                let map = session.vm.map();
+                named.iter().for_each(|(name, value)| session.vm.map_put(map, name, *value));
+                Ok(vec![map])
+            },
+            described,
+        )
         .map_err(|fault| format!("Verification survey {}", fault.text()))
     }
 
     /// The same as `told`, and what was read for it.
-    fn recorded(
+    fn recorded<T>(
         &mut self,
         message: &str,
         arguments: impl FnOnce(&mut Session) -> Result<Vec<IoValue>, session::Failure>,
-    ) -> (Result<Value, Fault>, ReadSet) {
+        tell: impl FnOnce(&mut Session, IoValue) -> Result<T, session::Failure>,
+    ) -> (Result<T, Fault>, ReadSet) {
         if let Err(error) = self.record() {
             return (Err(Fault::Unsure(error)), ReadSet::unknown());
         }
-        let sent = self.sent(message, arguments);
+        let sent = self.sent(message, arguments, tell);
         (sent, self.dreaming.resident.image.take_reads())
     }
 
-    /// Sends a message to live's Verification in a level that is taken back.
-    fn sent(
+    /// Sends a message to live's Verification in a level that is taken back; what `tell` says of the answer.
+    fn sent<T>(
         &mut self,
         message: &str,
         arguments: impl FnOnce(&mut Session) -> Result<Vec<IoValue>, session::Failure>,
-    ) -> Result<Value, Fault> {
+        tell: impl FnOnce(&mut Session, IoValue) -> Result<T, session::Failure>,
+    ) -> Result<T, Fault> {
         let resident = &mut *self.dreaming.resident;
         let verification = resident.image.value_of(self.verification);
         let limits = Limits { fuel: Some(UNIT_FUEL), memory_bytes: Some(UNIT_MEMORY_BYTES), ..resident.limits.clone() };
@@ -265,7 +305,7 @@ impl Judge<'_, '_> {
             lend(session, vm, |session| {
                 let answer = arguments(session).and_then(|arguments| {
                     let value = session.send(verification, message, &arguments)?;
-                    described(session, value)
+                    tell(session, value)
                 });
                 answer.map_err(|failure| failure_of(session, &failure))
             })

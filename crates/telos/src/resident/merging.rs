@@ -5,6 +5,7 @@
 
 use super::candidate::Candidate;
 use super::judgement::Judgement;
+use super::protection;
 use super::{Resident, cause_of};
 use crate::report;
 use dream::{DreamId, KeptDream};
@@ -16,6 +17,7 @@ use keeper::{Begun, Conclusion};
 use merge::{Effect, Policy};
 use object::change::{ActorId, Datum, ObjectId, Text, Time};
 use serde_json::json;
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 use store::Ticket;
@@ -33,6 +35,7 @@ pub struct Merges {
     wanted: BTreeMap<String, MergeOrder>,
     concluded: Vec<Conclusion>,
     numbers: u64,
+    last_of_genesis: OnceCell<u64>,
 }
 
 impl Merges {
@@ -112,7 +115,7 @@ impl Resident {
     fn arrival_of(&self, order: &MergeOrder) -> Result<Arrival, String> {
         let id: DreamId = order.dream.parse().map_err(|error: dream::DreamError| error.to_string())?;
         if self.dreams.is_going_on(&order.dream) {
-            return Err(format!("dream {id} is going on; end it first, or wait until it has ended"));
+            return Err(format!("dream {id} is going on; `telos dream end {id}` ends it"));
         }
         let dreams = self.kept()?;
         let KeptDream { header, journal, end, .. } = dreams.read(id).map_err(|error| error.to_string())?;
@@ -163,7 +166,9 @@ impl Resident {
             time_ms: Some(CANDIDATE_TIME.as_millis() as u64),
             ..DreamOrder::default()
         };
-        self.candidate = Some(Candidate { plan, held });
+        let store = self.image.store();
+        let last_of_genesis = *self.merges.last_of_genesis.get_or_init(|| protection::last_of_genesis(store));
+        self.candidate = Some(Candidate { plan, held, last_of_genesis });
         let forked = self.fork(&order, None);
         self.candidate = None;
         let point = forked.map_err(|failure| failure.message)?;
@@ -211,17 +216,8 @@ impl Resident {
             let ticket = self.archive(&under_way, &plan, &verdict);
             return Ok(Some((under_way.report(MergeStatus::Rejected, &plan, verdict, None), ticket)));
         }
-        let (since, mut problem) = (under_way.since_commit, None);
-        let is_stale = judgement.forget_stale(&mut |reads| {
-            let moved = self.image.has_moved(reads, since);
-            moved.unwrap_or_else(|error| {
-                problem = Some(error.to_string());
-                true
-            })
-        });
-        if let Some(problem) = problem {
-            return Err(problem);
-        }
+        let is_stale =
+            judgement.forget_stale(|all| self.image.have_moved(all, under_way.since_commit)).map_err(failed)?;
         let mut plan = self.image.plan_merge(&under_way.arrival).map_err(failed)?;
         // What would be done now is not what was judged: then nothing that was found counts.
         let is_other = plan.effects != under_way.effects;
@@ -234,7 +230,9 @@ impl Resident {
                 Next::Nothing(report) => Ok(Some((*report, None))),
                 Next::Candidate(name) => {
                     if is_last {
+                        // Decided here: requests that came meanwhile would be done before anybody says that it is over.
                         self.await_end(&name);
+                        self.candidate_is_over(&name);
                     }
                     Ok(None)
                 }

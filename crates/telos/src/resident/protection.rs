@@ -29,11 +29,22 @@ pub struct Protected {
     others: BTreeMap<ObjectId, &'static str>,
 }
 
+/// The number of the last change of the first commit. Reads all of that: to be kept.
+pub fn last_of_genesis(store: &Store) -> u64 {
+    let first = store.commit_at(1).ok().flatten();
+    first.and_then(|first| Some(first.changes.last()?.id.seq)).unwrap_or(0)
+}
+
 impl Protected {
-    pub fn of(store: &Store, roots: &Roots, verification: Option<ObjectId>, locked: &[ObjectId]) -> Protected {
+    /// `last_of_genesis` is what `last_of_genesis` found, which is the same as long as there is the image.
+    pub fn of(
+        store: &Store,
+        roots: &Roots,
+        last_of_genesis: u64,
+        verification: Option<ObjectId>,
+        locked: &[ObjectId],
+    ) -> Protected {
         let live = roots.lobby.and_then(ObjectId::minted_by).map_or(ActorId(0), |made| made.actor);
-        let first = store.commit_at(1).ok().flatten();
-        let last_of_genesis = first.and_then(|first| Some(first.changes.last()?.id.seq)).unwrap_or(0);
         let record = |id: ObjectId| store.read(id).ok().flatten();
         let (mut open, mut of_machine): (BTreeSet<ObjectId>, _) = (roots.lobby.into_iter().collect(), BTreeSet::new());
         let telos = roots.lobby.and_then(record).and_then(|lobby| slot_of(&lobby, "Telos"));

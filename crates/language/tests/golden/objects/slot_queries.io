@@ -10,3 +10,10 @@ o getLocalSlot("b") println
 o getSlot("zz") println
 o slotNames println
 o slotValues println
+
+# slotNamesOfKind: plain objects alone.
+Animal := Object clone
+farm := Object clone do(cow := Animal clone; calf := cow clone; count := 2; name := "farm"; all := list(cow); feed := method(cow); stone := Object clone)
+farm slotNamesOfKind(Animal) sort println
+farm slotNamesOfKind(List) println
+Object clone slotNamesOfKind(Object) println

@@ -1,7 +1,7 @@
 //! `telos dream`: sealed forks of an image that is up.
 //!
 //! - `begin`: `new` and `resume`; `run`: `run`, with `agent` for `--command` and `interruption` for Ctrl-C
-//! - `talk`: `eval` and `discard`; `tell`: `list` and `show`; `files`: `show --files`
+//! - `talk`: `eval`, `end` and `discard`; `tell`: `list` and `show`; `files`: `show --files`
 //! - `merge`: `verify` and `merge`; `merging`: what `run --merge` does after its script or agent
 
 mod agent;
@@ -51,6 +51,7 @@ enum Command {
     Run(Box<run::Run>),
     Resume(begin::Resume),
     Eval(talk::Eval),
+    End(talk::End),
     List(tell::List),
     Show(tell::Show),
     Diff(tell::Diff),
@@ -66,6 +67,7 @@ impl Dream {
             Command::Run(command) => command.run(color),
             Command::Resume(command) => command.run(),
             Command::Eval(command) => command.run(color),
+            Command::End(command) => command.run(),
             Command::List(command) => command.run(),
             Command::Show(command) => command.run(color),
             Command::Diff(command) => command.run(color),

@@ -1,4 +1,4 @@
-//! `telos dream eval` and `discard`: what is said to a dream.
+//! `telos dream eval`, `end` and `discard`: what is said to a dream.
 
 use super::connect;
 use crate::command::{RequestOptions, print, send};
@@ -6,7 +6,7 @@ use crate::options::{Color, ImageDirectory};
 use crate::source;
 use anyhow::bail;
 use clap::Args;
-use keeper::protocol::{Command, Form, Outcome, Request};
+use keeper::protocol::{Command, FailureKind, Form, Outcome, Request};
 use std::process::ExitCode;
 
 /// Evaluate an expression in a dream
@@ -46,6 +46,33 @@ impl Eval {
             false => send::print(&answer, (label, &text), color)?,
         }
         Ok(ExitCode::from(crate::answer::exit_code_of(&answer.outcome)))
+    }
+}
+
+/// End dreams that wait to be spoken to; what they did is written down, to be shown or merged
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  telos dream end --image garden d65\n  telos dream merge --image garden d65")]
+pub struct End {
+    #[command(flatten)]
+    directory: ImageDirectory,
+
+    /// Their names
+    #[arg(required = true)]
+    dreams: Vec<String>,
+}
+
+impl End {
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        let mut client = connect(&self.directory)?;
+        for dream in self.dreams {
+            let wake = Request { dream: Some(dream), ..Request::new(Command::Wake) };
+            match client.send(&wake)?.outcome {
+                // That it is over is the answer.
+                Outcome::Failure(failure) if failure.kind != FailureKind::Lost => bail!(failure.message),
+                _ => {}
+            }
+        }
+        Ok(ExitCode::SUCCESS)
     }
 }
 
