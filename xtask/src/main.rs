@@ -5,6 +5,7 @@ mod bench;
 mod conformance;
 mod fuzz;
 mod gate;
+mod mutants;
 mod soak;
 mod tidy;
 mod workspace;

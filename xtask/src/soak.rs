@@ -3,12 +3,12 @@
 
 use crate::gate::{Outcome, step, summarise};
 use crate::workspace::{self, Workspace};
-use crate::{bench, fuzz, gate};
+use crate::{bench, fuzz, gate, mutants};
 use anyhow::{Result, ensure};
 
 #[derive(clap::Args)]
 pub struct Options {
-    /// Only this part: a crate's name for its tests, fuzz, valgrind or lists
+    /// Only this part: a crate's name for its tests, fuzz, valgrind, lists or mutants
     #[arg(long)]
     only: Option<String>,
     /// How long the fuzz targets run, together
@@ -20,6 +20,9 @@ pub struct Options {
     /// Seed of everything that is drawn
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Of the mutants only one part of several, such as 2/8
+    #[arg(long)]
+    shard: Option<String>,
 }
 
 /// Crates without long tests of what ships.
@@ -28,10 +31,13 @@ const WITHOUT_TESTS: &[&str] = &["xtask", "testkit"];
 pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     println!("soak: {} cases, {} minutes of fuzzing, seed {}", options.cases, options.minutes, options.seed);
     let crates = workspace.packages.iter().map(|package| package.name.as_str());
-    let parts = crates.filter(|name| !WITHOUT_TESTS.contains(name)).chain(["fuzz", "valgrind", "lists"]);
+    let parts = crates.filter(|name| !WITHOUT_TESTS.contains(name)).chain(["fuzz", "valgrind", "lists", "mutants"]);
     let is_chosen = |part: &&str| options.only.as_deref().is_none_or(|only| only == *part);
     let outcomes: Vec<Outcome> = parts.filter(is_chosen).map(|part| run_part(workspace, options, part)).collect();
-    ensure!(!outcomes.is_empty(), "there is no part of that name: take a crate's name, fuzz, valgrind or lists");
+    ensure!(
+        !outcomes.is_empty(),
+        "there is no part of that name: take a crate's name, fuzz, valgrind, lists or mutants"
+    );
     summarise(&outcomes)
 }
 
@@ -40,6 +46,7 @@ fn run_part(workspace: &Workspace, options: &Options, part: &str) -> Outcome {
         "fuzz" => step(part, || fuzz_all(workspace, options)),
         "valgrind" => step(part, || memcheck(workspace)),
         "lists" => step(part, || bench::lists(workspace, options.cases).map(|()| "as in loro".into())),
+        "mutants" => step(part, || mutants::run(workspace, options.shard.as_deref(), options.seed)),
         name => step(&format!("tests {name}"), || tests(workspace, options, name)),
     }
 }

@@ -347,3 +347,38 @@ fn a_method_that_both_changed_is_merged_as_a_tree() {
     };
     alike.shows(true, &[F, L, W, K].map(|policy| (policy, "2, 0 open")));
 }
+
+/// `setProto` takes away what was there. The one whose new proto is left out would inherit from nothing, not even `clone`.
+#[test]
+fn an_object_whose_new_proto_is_left_out_keeps_the_one_that_it_had() {
+    let circle = Scenario {
+        state: "P := Object clone; A := P clone; B := P clone; 1",
+        live: "A setProto(B); 1",
+        dream: "B setProto(A); 1",
+        look: "list(A proto == B, A proto == P, B proto == A, B proto == P, A protos size, B protos size,
+            Telos violations size) join(\" \")",
+    };
+    let shown = "false true true false 1 1 1, 0 open";
+    circle.shows(true, &[(F, shown), (W, shown), (K, shown), (L, "true false false true 1 1 1, 0 open")]);
+    let mut bench = Bench::new("A := Object clone; B := A clone; 1");
+    let dream = bench.dreams("A setProto(B); 1", F);
+    bench.merges(&dream);
+    assert_eq!(bench.shows("list(A proto == Object, B proto == A, Telos violations size)"), "list(true, true, 1)");
+}
+
+/// Live decides what becomes of the circle: what it takes away is gone, and what was left out does not come back by itself.
+#[test]
+fn what_live_makes_of_a_circle_stays() {
+    let mut bench = Bench::new("P := Object clone; A := P clone; B := P clone; C := Object clone; 1");
+    let dream = bench.dreams("B setProto(A); 1", F);
+    bench.does("A setProto(B); 1");
+    let late = bench.dreams("A appendProto(C); 1", W);
+    bench.merges(&dream);
+    bench.does("B setProto(C); 1");
+    bench.does("A prependProto(C); 1");
+    let look =
+        "list(A protos map(proto, list(P, B, C) indexOf(proto)), B protos map(proto, list(P, A, C) indexOf(proto)))";
+    assert_eq!(bench.shows(look), "list(list(2, 0), list(2))");
+    bench.merges(&late);
+    assert_eq!(bench.shows(look), "list(list(2, 2, 0), list(2))");
+}

@@ -4,7 +4,7 @@
 use crate::admit::{Refusal, Told, fits, replaced};
 use crate::fresh::Fresh;
 use crate::ledger::Ledger;
-use crate::line::{Element, Sequence};
+use crate::line::{Ruling, Sequence};
 use crate::members::Members;
 use crate::register::Register;
 use crate::registers::Mark;
@@ -24,8 +24,8 @@ pub(crate) struct Application<'l, R> {
     /// None for the live image, which is trusted.
     pub fork: Option<ForkTerms>,
     pub inner: Inner,
-    /// The protos that were left out when the author forked, once somebody asked.
-    pub suppressed: Option<BTreeMap<ObjectId, BTreeSet<Element>>>,
+    /// What became of protos that closed cycles when the author forked, once somebody asked.
+    pub rulings: Option<BTreeMap<ObjectId, Ruling>>,
     pub touched: Touched,
     pub effects: Vec<Effect>,
     pub outbox: Vec<(ChangeId, ObjectId, Text, Datum)>,
@@ -94,7 +94,7 @@ impl<'l, R: Rest> Application<'l, R> {
         let inner = parents.filter(|(parent, _)| *parent == view.actor).map(|(_, seq)| *seq).collect();
         Application {
             inner: Inner::new(inner),
-            suppressed: None,
+            rulings: None,
             mark: ledger.registers.mark(),
             order: ledger.order,
             ledger,

@@ -23,6 +23,7 @@ impl Ledger {
         let newest = self.newest();
         let mut application = Application::new(self, rest, View::all(), None);
         application.replay(changes, Told::from)?;
+        application.hold_protos(last);
         application.settle_lines(&mut Outcome::default());
         application.settle_members(&mut Outcome::default());
         let touched = std::mem::take(&mut application.touched.registers);

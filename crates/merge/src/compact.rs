@@ -35,7 +35,7 @@ impl Ledger {
         let live = self.live;
         let mut protos = self.lines.iter().filter(|((_, line), _)| *line == Line::Protos);
         let are_protos_needed =
-            protos.any(|(_, sequence)| sequence.is_newer_than(oldest) || !sequence.suppressed.is_empty());
+            protos.any(|(_, sequence)| sequence.is_newer_than(oldest) || !sequence.ruling.is_empty());
         self.lines.retain(|(_, line), sequence| match line {
             Line::Protos => are_protos_needed,
             Line::Items | Line::Units => {

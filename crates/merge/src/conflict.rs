@@ -1,12 +1,12 @@
 //! What a merge has to say beside its effects: two sides wrote (a conflict), or the union breaks a rule (a violation).
 
 use crate::ledger::Ledger;
+use crate::line::Ruling;
 use crate::register::{Register, Version};
 use crate::registers::Entry;
 use crate::settle::Outcome;
 use crate::stamp::Policy;
 use object::change::{ChangeId, Datum, Field, ObjectId, Time};
-use std::collections::BTreeSet;
 
 /// Where something is.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -82,7 +82,7 @@ impl Ledger {
     pub fn violations(&self) -> Vec<Violation> {
         let mut all = Outcome::default();
         for ((object, _), sequence) in &self.lines {
-            sequence.report_cycles(*object, &sequence.suppressed, &BTreeSet::new(), &mut all);
+            sequence.report_cycles(*object, &sequence.ruling, &Ruling::default(), &mut all);
         }
         all.violations.sort();
         all.violations

@@ -3,13 +3,12 @@
 use crate::admit::{Refusal, Told};
 use crate::apply::Application;
 use crate::integrate::Author;
-use crate::line::{Element, OutOfRange, Sequence};
+use crate::line::{OutOfRange, Ruling, Sequence};
 use crate::register::Register;
 use crate::rest::Rest;
 use crate::stamp::{Inner, View};
 use crate::values::Values;
 use object::change::*;
-use std::collections::BTreeSet;
 
 impl<R: Rest> Application<'_, R> {
     pub(crate) fn edit_line(&mut self, change: Told<'_>) -> Result<(), Refusal> {
@@ -18,9 +17,9 @@ impl<R: Rest> Application<'_, R> {
             _ => Line::Items,
         };
         let place = (change.object, line);
-        let suppressed = self.suppressed_in_view(place);
+        let ruling = self.ruling_in_view(place);
         let mut sequence = self.take_line(place);
-        let result = self.edit(&mut sequence, change, line, &suppressed);
+        let result = self.edit(&mut sequence, change, line, &ruling);
         if line == Line::Protos {
             sequence.single_out();
         }
@@ -29,18 +28,18 @@ impl<R: Rest> Application<'_, R> {
     }
 
     /// What the live image left out of the protos when the author forked. Of its own cycles it saw all.
-    fn suppressed_in_view(&mut self, (object, line): (ObjectId, Line)) -> BTreeSet<Element> {
+    fn ruling_in_view(&mut self, (object, line): (ObjectId, Line)) -> Ruling {
         match (line, &self.fork) {
             (Line::Protos, Some(_)) => {
                 let at_fork = View::at(self.view.order);
                 let (ledger, rest) = (&self.ledger, &self.rest);
-                let suppressed = self.suppressed.get_or_insert_with(|| ledger.suppressed(&at_fork, rest));
-                suppressed.get(&object).cloned().unwrap_or_default()
+                let rulings = self.rulings.get_or_insert_with(|| ledger.rulings(&at_fork, rest));
+                rulings.get(&object).cloned().unwrap_or_default()
             }
             (Line::Protos, None) => {
-                self.ledger.lines.get(&(object, line)).map(|line| line.suppressed.clone()).unwrap_or_default()
+                self.ledger.lines.get(&(object, line)).map(|line| line.ruling.clone()).unwrap_or_default()
             }
-            _ => BTreeSet::new(),
+            _ => Ruling::default(),
         }
     }
 
@@ -49,7 +48,7 @@ impl<R: Rest> Application<'_, R> {
         for (object, line) in self.touched.lines.keys().filter(|(_, line)| *line == Line::Units) {
             let Some(sequence) = self.ledger.lines.get(&(*object, *line)) else { continue };
             let all = View::all();
-            let shown = (0..sequence.pieces.len()).filter(|at| sequence.shows(*at, &all, &sequence.suppressed));
+            let shown = (0..sequence.pieces.len()).filter(|at| sequence.shows(*at, &all, &sequence.ruling));
             let mut widths = shown.filter_map(|at| {
                 let home = sequence.pieces[at].moved.and_then(|element| sequence.locate(element));
                 let values = &sequence.pieces[home.map_or(at, |(home, _)| home)].values;
@@ -80,28 +79,22 @@ impl<R: Rest> Application<'_, R> {
         sequence
     }
 
-    fn edit(
-        &self,
-        sequence: &mut Sequence,
-        change: Told<'_>,
-        line: Line,
-        suppressed: &BTreeSet<Element>,
-    ) -> Result<(), Refusal> {
+    fn edit(&self, sequence: &mut Sequence, change: Told<'_>, line: Line, ruling: &Ruling) -> Result<(), Refusal> {
         let apart = Inner::apart();
         // Of protos each edge counts by its own time.
         let inner = if line == Line::Protos { &apart } else { &self.inner };
-        let author = Author { stamp: self.stamp(change), view: &self.view, suppressed, inner };
+        let author = Author { stamp: self.stamp(change), view: &self.view, ruling, inner };
         let before = View::at(self.order - 1);
         // The image still holds what it showed before this merge.
         let capture = |sequence: &Sequence, at: usize| {
-            let is_held = sequence.shows(at, &before, &sequence.suppressed);
-            let index = sequence.index_of(at, &before, &sequence.suppressed);
+            let is_held = sequence.shows(at, &before, &sequence.ruling);
+            let index = sequence.index_of(at, &before, &sequence.ruling);
             is_held.then(|| self.rest.elements(change.object, line, index, sequence.pieces[at].count))
         };
         let done = match change.operation {
             Operation::Insert { run, index, .. } => {
                 let count = run.len() as u64;
-                let is_inside = *index <= sequence.length(author.view, suppressed);
+                let is_inside = *index <= sequence.length(author.view, ruling);
                 match count {
                     0 if is_inside => Ok(()),
                     0 => Err(OutOfRange),
@@ -126,14 +119,14 @@ impl<R: Rest> Application<'_, R> {
         index: u64,
         value: &Datum,
     ) -> Result<(), Refusal> {
-        let found = sequence.find(author.view, author.suppressed, index);
+        let found = sequence.find(author.view, author.ruling, index);
         let (at, offset) = found.map_err(|OutOfRange| Refusal::OutOfRange(change.id))?;
         let piece = &sequence.pieces[at];
         let element = piece.moved.unwrap_or(piece.element(offset));
         if !sequence.settings.contains_key(&element) {
             let held = sequence.value(at, offset).unwrap_or_else(|| {
                 let before = View::at(self.order - 1);
-                let index = sequence.index_of(at, &before, &sequence.suppressed) + offset;
+                let index = sequence.index_of(at, &before, &sequence.ruling) + offset;
                 self.rest.elements(change.object, Line::Items, index, 1).item(0).cloned().unwrap_or_default()
             });
             sequence.settings.insert(element, Register::new(held));

@@ -1,7 +1,7 @@
 //! Where elements go that were inserted side by side: Fugue order. What one author put together stays together, and
 //! the place depends on the set of insertions alone, never on the order in which they come in.
 
-use crate::line::{Element, Moved, OutOfRange, Piece, Sequence, Source};
+use crate::line::{Element, Moved, OutOfRange, Piece, Ruling, Sequence, Source};
 use crate::register::Register;
 use crate::stamp::{Inner, Stamp, View};
 use crate::values::Values;
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 pub(crate) struct Author<'a> {
     pub stamp: Stamp,
     pub view: &'a View,
-    pub suppressed: &'a BTreeSet<Element>,
+    pub ruling: &'a Ruling,
     pub inner: &'a Inner,
 }
 
@@ -40,7 +40,7 @@ impl Sequence {
         to: u64,
         capture: impl FnOnce(&Sequence, usize, u64) -> Option<Values>,
     ) -> Result<(), OutOfRange> {
-        let (at, offset) = self.find(author.view, author.suppressed, from)?;
+        let (at, offset) = self.find(author.view, author.ruling, from)?;
         let at = self.isolate(at, offset);
         let element = self.pieces[at].moved.unwrap_or(self.pieces[at].element(0));
         let home = self.locate(element).map_or(at, |(home, offset)| self.isolate(home, offset));
@@ -68,10 +68,11 @@ impl Sequence {
         Ok(())
     }
 
-    fn put(&mut self, author: &Author<'_>, index: u64, mut piece: Piece) -> Result<(), OutOfRange> {
+    /// Puts a new piece before what the author sees at `index`.
+    pub fn put(&mut self, author: &Author<'_>, index: u64, mut piece: Piece) -> Result<(), OutOfRange> {
         let mut first = 0;
         if index > 0 {
-            let (at, offset) = self.find(author.view, author.suppressed, index - 1)?;
+            let (at, offset) = self.find(author.view, author.ruling, index - 1)?;
             piece.left = Some(self.pieces[at].element(offset));
             first = self.split(at, offset + 1);
         }
@@ -130,23 +131,33 @@ impl Sequence {
     ) -> Result<(), OutOfRange> {
         let mut left = count;
         while left > 0 {
-            let (at, offset) = self.find(author.view, author.suppressed, index)?;
+            let (at, offset) = self.find(author.view, author.ruling, index)?;
             let at = self.split(at, offset);
             if self.pieces[at].count > left {
                 self.split(at, left);
             }
             left -= self.pieces[at].count;
-            let home = match self.pieces[at].moved {
-                Some(element) => self.locate(element).map_or(at, |(home, offset)| self.isolate(home, offset)),
-                None => at,
-            };
+            let home = self.home(at);
             if self.pieces[home].values.is_none() {
                 self.pieces[home].values = capture(self, home);
             }
-            let element = self.pieces[home].element(0);
-            let moved = self.positions.get_mut(&element).map(|moved| &mut moved.deleted);
-            moved.unwrap_or(&mut self.pieces[home].deleted).push(author.stamp);
+            self.delete_at(home, author.stamp);
         }
         Ok(())
+    }
+
+    /// Where the elements of a piece are at home, as a piece of their own.
+    fn home(&mut self, at: usize) -> usize {
+        match self.pieces[at].moved {
+            Some(element) => self.locate(element).map_or(at, |(home, offset)| self.isolate(home, offset)),
+            None => at,
+        }
+    }
+
+    /// Notes who deleted the elements of a piece, wherever they stand now.
+    pub fn delete_at(&mut self, at: usize, stamp: Stamp) {
+        let element = self.pieces[at].moved.unwrap_or(self.pieces[at].element(0));
+        let moved = self.positions.get_mut(&element).map(|moved| &mut moved.deleted);
+        moved.unwrap_or(&mut self.pieces[at].deleted).push(stamp);
     }
 }

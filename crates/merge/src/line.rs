@@ -46,8 +46,23 @@ pub(crate) struct Sequence {
     pub positions: BTreeMap<Element, Moved>,
     /// Items that were set.
     pub settings: BTreeMap<Element, Register<Datum>>,
-    /// Protos that would close a cycle, as the live image shows it.
-    pub suppressed: BTreeSet<Element>,
+    /// As the live image shows it.
+    pub ruling: Ruling,
+}
+
+/// What becomes of the protos of an object of which some would close a cycle.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Ruling {
+    /// Those are not shown.
+    pub left_out: BTreeSet<Element>,
+    /// These were deleted, and are shown all the same: what was left out had replaced them, and nothing else is there.
+    pub kept: BTreeSet<Element>,
+}
+
+impl Ruling {
+    pub fn is_empty(&self) -> bool {
+        self.left_out.is_empty()
+    }
 }
 
 /// Where an element stands that was moved: at home, or at the place that a change made.
@@ -133,15 +148,16 @@ impl Sequence {
         Sequence { pieces, ..Sequence::default() }
     }
 
-    /// Whether the view shows the piece at this index; `suppressed` are the protos that it does not.
-    pub fn shows(&self, index: usize, view: &View, suppressed: &BTreeSet<Element>) -> bool {
+    /// Whether the view, under this ruling, shows the piece at this index.
+    pub fn shows(&self, index: usize, view: &View, ruling: &Ruling) -> bool {
         let piece = &self.pieces[index];
-        if !piece.exists_in(view) || (!suppressed.is_empty() && suppressed.contains(&piece.element(0))) {
+        let element = piece.moved.unwrap_or(piece.element(0));
+        if !piece.exists_in(view) || ruling.left_out.contains(&element) {
             return false;
         }
         let here = piece.moved.and(piece.stamp).map(|stamp| stamp.id);
         let is_elsewhere = self.moved(piece).is_some_and(|moved| *moved.register.shown_in(view) != here);
-        !is_elsewhere && !self.is_deleted(piece, view)
+        !is_elsewhere && (!self.is_deleted(piece, view) || ruling.kept.contains(&element))
     }
 
     fn moved(&self, piece: &Piece) -> Option<&Moved> {
@@ -169,10 +185,10 @@ impl Sequence {
     }
 
     /// The piece and offset that the view shows at this index.
-    pub fn find(&self, view: &View, suppressed: &BTreeSet<Element>, index: u64) -> Result<(usize, u64), OutOfRange> {
+    pub fn find(&self, view: &View, ruling: &Ruling, index: u64) -> Result<(usize, u64), OutOfRange> {
         let mut left = index;
         for at in 0..self.pieces.len() {
-            if self.shows(at, view, suppressed) {
+            if self.shows(at, view, ruling) {
                 let count = self.pieces[at].count;
                 if left < count {
                     return Ok((at, left));
@@ -184,13 +200,13 @@ impl Sequence {
     }
 
     /// At which index the view shows the start of a piece, or would.
-    pub fn index_of(&self, at: usize, view: &View, suppressed: &BTreeSet<Element>) -> u64 {
-        let shown = (0..at).filter(|before| self.shows(*before, view, suppressed));
+    pub fn index_of(&self, at: usize, view: &View, ruling: &Ruling) -> u64 {
+        let shown = (0..at).filter(|before| self.shows(*before, view, ruling));
         shown.map(|before| self.pieces[before].count).sum()
     }
 
-    pub fn length(&self, view: &View, suppressed: &BTreeSet<Element>) -> u64 {
-        self.index_of(self.pieces.len(), view, suppressed)
+    pub fn length(&self, view: &View, ruling: &Ruling) -> u64 {
+        self.index_of(self.pieces.len(), view, ruling)
     }
 
     /// Makes the element at `offset` the first of a piece; returns the index of that piece.
@@ -212,13 +228,11 @@ impl Sequence {
         index
     }
 
-    /// Makes each element that is not at rest a piece of its own, so that each can be left out.
+    /// Makes each element a piece of its own, so that each can be left out or kept.
     pub fn single_out(&mut self) {
         let mut at = 0;
         while at < self.pieces.len() {
-            if self.pieces[at].stamp.is_some() {
-                self.split(at, 1);
-            }
+            self.split(at, 1);
             at += 1;
         }
     }
@@ -234,10 +248,16 @@ impl Sequence {
         self.pieces[home].values.as_ref()?.item(offset).cloned()
     }
 
-    /// Whether the view has the piece in the line: moved away counts, deleted and left out do not.
-    pub fn exists(&self, index: usize, view: &View, suppressed: &BTreeSet<Element>) -> bool {
+    /// Whether the view has the piece in the line: moved away counts, deleted does not.
+    pub fn exists(&self, index: usize, view: &View) -> bool {
         let piece = &self.pieces[index];
-        piece.exists_in(view) && !self.is_deleted(piece, view) && !suppressed.contains(&piece.element(0))
+        piece.exists_in(view) && !self.is_deleted(piece, view)
+    }
+
+    /// Who deleted what is in this piece.
+    pub fn deletions(&self, index: usize) -> &[Stamp] {
+        let piece = &self.pieces[index];
+        self.moved(piece).map_or(&piece.deleted, |moved| &moved.deleted)
     }
 
     /// Of everything that happened to it since it was at rest.

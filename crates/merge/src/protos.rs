@@ -1,67 +1,120 @@
 //! No merge closes a cycle of protos that neither side had. Which edge is left out follows from the set of edges alone:
-//! they are taken in one by one, the strongest first but after what its author had seen, and one that would close a cycle
-//! is not taken. Cycles at rest stay, and so do those that the live image made knowingly.
+//! they are taken in one by one, the strongest first but after what its author had seen (`edges`), and one that would close
+//! a cycle is not taken. Cycles at rest stay, and so do those that the live image made knowingly.
+//!
+//! Nor does it leave an object without protos, unless somebody took them away: if all that an object would inherit from is
+//! left out, it keeps what that had replaced, as it was at the fork point. What is kept stands above what is new: edges
+//! that would close a cycle with it are left out too.
 
+use crate::edges::{Edge, Pending};
 use crate::fresh::Fresh;
 use crate::ledger::Ledger;
-use crate::line::Element;
+use crate::line::{Element, Ruling};
 use crate::rest::Rest;
-use crate::stamp::{Stamp, View};
+use crate::stamp::View;
 use crate::values::Values;
 use object::change::{ActorId, Datum, Line, ObjectId, Run};
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
-#[derive(Clone, Copy)]
-struct Edge {
-    from: ObjectId,
-    to: ObjectId,
-    element: Element,
-    stamp: Stamp,
-}
-
-impl Edge {
-    /// Among those of its author.
-    fn place(&self) -> (u64, Reverse<(ObjectId, Element)>) {
-        (self.stamp.id.seq, Reverse((self.from, self.element)))
-    }
-}
+/// Elements of the protos of some objects.
+type Elements = BTreeMap<ObjectId, BTreeSet<Element>>;
 
 impl Ledger {
-    /// For each object the protos that are left out in this view.
-    pub(crate) fn suppressed<R: Rest>(
-        &self,
-        view: &View,
-        rest: &Fresh<'_, R>,
-    ) -> BTreeMap<ObjectId, BTreeSet<Element>> {
-        let mut pending = Pending::new(self.new_edges(view));
-        let mut graph = Graph { ledger: self, view, rest, accepted: BTreeMap::new() };
-        let mut suppressed: BTreeMap<ObjectId, BTreeSet<Element>> = BTreeMap::new();
+    /// What becomes in this view of the protos of those objects of which some are left out.
+    pub(crate) fn rulings<R: Rest>(&self, view: &View, rest: &Fresh<'_, R>) -> BTreeMap<ObjectId, Ruling> {
+        let edges = self.new_edges(view);
+        let mut graph = Graph { ledger: self, view, rest, accepted: BTreeMap::new(), kept: Elements::new() };
+        let mut left_out = self.take_in(&mut graph, &edges);
+        while self.keep_replaced(&mut graph, &left_out) {
+            left_out = self.take_in(&mut graph, &edges);
+        }
+        let mut rulings = BTreeMap::new();
+        for (object, edges) in left_out {
+            let is_bereft = graph.shown(object, &edges) == 0;
+            let kept = graph.kept.remove(&object).filter(|_| is_bereft).unwrap_or_default();
+            let left_out = edges.into_iter().map(|edge| edge.element).collect();
+            rulings.insert(object, Ruling { left_out, kept });
+        }
+        rulings
+    }
+
+    /// Takes the edges in one by one; returns those that are left out.
+    fn take_in<R: Rest>(&self, graph: &mut Graph<'_, R>, edges: &[Edge]) -> BTreeMap<ObjectId, Vec<Edge>> {
+        let mut pending = Pending::new(edges.to_vec());
+        let mut left_out: BTreeMap<ObjectId, Vec<Edge>> = BTreeMap::new();
+        graph.accepted.clear();
         while let Some(edge) = pending.next(|edge, other| self.saw(edge, other)) {
-            let is_deliberate = edge.stamp.id.actor == self.live && graph.leads(&edge, |other| self.saw(&edge, other));
-            if is_deliberate || !graph.leads(&edge, |_| true) {
+            let is_deliberate =
+                edge.stamp.id.actor == self.live && graph.leads(edge.to, edge.from, |other| self.saw(&edge, other));
+            if is_deliberate || !graph.leads(edge.to, edge.from, |_| true) {
                 graph.accepted.entry(edge.from).or_default().push(edge);
             } else {
-                suppressed.entry(edge.from).or_default().insert(edge.element);
+                left_out.entry(edge.from).or_default().push(edge);
             }
         }
-        suppressed
+        left_out
+    }
+
+    /// Keeps what was replaced, where all that replaced it is left out. Says whether there is more than before.
+    fn keep_replaced<R: Rest>(&self, graph: &mut Graph<'_, R>, left_out: &BTreeMap<ObjectId, Vec<Edge>>) -> bool {
+        let winners: Vec<Edge> = graph.accepted.values().flatten().copied().collect();
+        let mut is_more = false;
+        for (object, edges) in left_out {
+            if graph.kept.contains_key(object) || graph.shown(*object, edges) > 0 {
+                continue;
+            }
+            let views = self.views_before(edges, &winners);
+            for (element, proto) in self.replaced(*object, edges, &views, graph.view) {
+                if !graph.is_below_at_rest(proto, *object) {
+                    graph.kept.entry(*object).or_default().insert(element);
+                    is_more = true;
+                }
+            }
+        }
+        is_more
+    }
+
+    /// What those saw who made these edges, before they did anything: forks at their fork point, and the live image, which
+    /// has none, as those saw it who won.
+    fn views_before(&self, edges: &[Edge], winners: &[Edge]) -> Vec<View> {
+        let at_fork = |edge: &Edge| self.forks.get(&edge.stamp.id.actor).map(|fork| fork.view.at_fork());
+        let mut views: Vec<View> = edges.iter().filter_map(at_fork).collect();
+        for edge in edges.iter().filter(|edge| edge.stamp.id.actor == self.live) {
+            let unseen = winners.iter().filter(|winner| !self.saw(edge, winner));
+            views.extend(unseen.filter_map(at_fork));
+        }
+        views
+    }
+
+    /// Protos that one of the views before shows, and that only those have deleted by now, each once, who made the edges:
+    /// who deletes what was kept means it.
+    fn replaced(&self, object: ObjectId, edges: &[Edge], before: &[View], now: &View) -> Vec<(Element, ObjectId)> {
+        let Some(sequence) = self.lines.get(&(object, Line::Protos)) else { return Vec::new() };
+        let authors: BTreeSet<ActorId> = edges.iter().map(|edge| edge.stamp.id.actor).collect();
+        let mut found = Vec::new();
+        for (at, piece) in sequence.pieces.iter().enumerate().filter(|(_, piece)| piece.moved.is_none()) {
+            let mut by: BTreeSet<ActorId> = BTreeSet::new();
+            let mut deletions =
+                sequence.deletions(at).iter().filter(|stamp| now.sees(stamp)).map(|stamp| stamp.id.actor);
+            let is_replaced = deletions.all(|actor| authors.contains(&actor) && by.insert(actor)) && !by.is_empty();
+            let is_shown = before.iter().any(|view| sequence.exists(at, view));
+            if let (true, true, Some(Datum::Object(proto))) = (is_replaced, is_shown, sequence.value(at, 0)) {
+                found.push((piece.element(0), proto));
+            }
+        }
+        found
     }
 
     /// Edges made since the oldest open fork that the view shows.
     fn new_edges(&self, view: &View) -> Vec<Edge> {
-        let none = BTreeSet::new();
         let mut edges = Vec::new();
         for ((from, _), sequence) in self.lines.iter().filter(|((_, line), _)| *line == Line::Protos) {
             for (at, piece) in sequence.pieces.iter().enumerate() {
-                let Some(stamp) = piece.stamp.filter(|_| piece.moved.is_none() && sequence.exists(at, view, &none))
-                else {
+                let Some(stamp) = piece.stamp.filter(|_| piece.moved.is_none() && sequence.exists(at, view)) else {
                     continue;
                 };
-                for offset in 0..piece.count {
-                    if let Some(Datum::Object(to)) = sequence.value(at, offset) {
-                        edges.push(Edge { from: *from, to, element: piece.element(offset), stamp });
-                    }
+                if let Some(Datum::Object(to)) = sequence.value(at, 0) {
+                    edges.push(Edge { from: *from, to, element: piece.element(0), stamp });
                 }
             }
         }
@@ -81,64 +134,22 @@ impl Ledger {
     }
 }
 
-/// Edges to be taken in, those of each author in the order of its changes. Who saw a change saw those before it, so only
-/// the next one of each author can be the next of all.
-struct Pending {
-    authors: BTreeMap<ActorId, VecDeque<Edge>>,
-    /// The weakest first.
-    all: Vec<Edge>,
-}
-
-impl Pending {
-    fn new(mut edges: Vec<Edge>) -> Pending {
-        edges.sort_by_key(|edge| (edge.stamp.id.actor, edge.place()));
-        let mut authors: BTreeMap<ActorId, VecDeque<Edge>> = BTreeMap::new();
-        for edge in &edges {
-            authors.entry(edge.stamp.id.actor).or_default().push_back(*edge);
-        }
-        edges.sort_by_key(|edge| (edge.stamp.strength(), edge.from, edge.element));
-        Pending { authors, all: edges }
-    }
-
-    /// The strongest of all, or what comes before it: the strongest of those that its author saw and whose authors saw
-    /// no other that is still to come.
-    fn next(&mut self, saw: impl Fn(&Edge, &Edge) -> bool) -> Option<Edge> {
-        let is_to_come = |edge: &Edge| {
-            let next = self.authors.get(&edge.stamp.id.actor).and_then(VecDeque::front);
-            next.is_some_and(|next| next.place() <= edge.place())
-        };
-        while self.all.pop_if(|edge| !is_to_come(edge)).is_some() {}
-        let strongest = *self.all.last()?;
-        let first: Vec<Edge> = self.authors.values().filter_map(|edges| edges.front().copied()).collect();
-        let is_free = |edge: &&Edge| {
-            let is_before = edge.place() == strongest.place() || saw(&strongest, edge);
-            is_before && !first.iter().any(|other| saw(edge, other))
-        };
-        let free = first.iter().filter(is_free).max_by_key(|edge| edge.stamp.strength());
-        let author = free.or(first.first())?.stamp.id.actor;
-        let edges = self.authors.get_mut(&author)?;
-        let edge = edges.pop_front();
-        if edges.is_empty() {
-            self.authors.remove(&author);
-        }
-        edge
-    }
-}
-
 struct Graph<'g, R> {
     ledger: &'g Ledger,
     view: &'g View,
     rest: &'g Fresh<'g, R>,
     accepted: BTreeMap<ObjectId, Vec<Edge>>,
+    /// Deleted protos that are kept all the same.
+    kept: Elements,
 }
 
 impl<R: Rest> Graph<'_, R> {
-    /// Whether a way leads back from where the edge goes to where it comes from.
-    fn leads(&self, edge: &Edge, may_use: impl Fn(&Edge) -> bool) -> bool {
+    /// Whether a way leads from one object to another, over what is at rest and what was taken in and may be used.
+    fn leads(&self, from: ObjectId, to: ObjectId, may_use: impl Fn(&Edge) -> bool) -> bool {
         let mut seen = BTreeSet::new();
-        let mut pending = vec![edge.to];
+        let mut pending = vec![from];
         while let Some(object) = pending.pop() {
-            if object == edge.from {
+            if object == to {
                 return true;
             }
             if seen.insert(object) {
@@ -148,6 +159,17 @@ impl<R: Rest> Graph<'_, R> {
             }
         }
         false
+    }
+
+    fn is_below_at_rest(&self, object: ObjectId, other: ObjectId) -> bool {
+        self.leads(object, other, |_| false)
+    }
+
+    /// How many protos of an object are shown if these are left out and none is kept.
+    fn shown(&self, object: ObjectId, left_out: &[Edge]) -> usize {
+        let Some(sequence) = self.ledger.lines.get(&(object, Line::Protos)) else { return 0 };
+        let ruling = Ruling { left_out: left_out.iter().map(|edge| edge.element).collect(), ..Ruling::default() };
+        (0..sequence.pieces.len()).filter(|at| sequence.shows(*at, self.view, &ruling)).count()
     }
 
     /// But for the rings that the image was born with: every object would be below itself through them.
@@ -163,10 +185,14 @@ impl<R: Rest> Graph<'_, R> {
             let values = self.rest.elements(object, Line::Protos, 0, length);
             return objects(&values);
         };
-        let none = BTreeSet::new();
-        let at_rest = sequence.pieces.iter().enumerate().filter(|(_, piece)| piece.stamp.is_none());
-        let shown = at_rest.filter(|(at, _)| sequence.exists(*at, self.view, &none));
-        shown.flat_map(|(_, piece)| piece.values.as_ref().map(objects).unwrap_or_default()).collect()
+        let kept = self.kept.get(&object);
+        let is_kept = |element: Element| kept.is_some_and(|kept| kept.contains(&element));
+        let is_there = |at: usize| {
+            let piece = &sequence.pieces[at];
+            (piece.stamp.is_none() && sequence.exists(at, self.view)) || is_kept(piece.element(0))
+        };
+        let there = (0..sequence.pieces.len()).filter(|at| is_there(*at));
+        there.flat_map(|at| sequence.pieces[at].values.as_ref().map(objects).unwrap_or_default()).collect()
     }
 }
 

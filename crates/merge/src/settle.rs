@@ -49,9 +49,9 @@ impl<R: Rest> Application<'_, R> {
 
     pub fn settle_lines(&mut self, outcome: &mut Outcome) {
         let mut touched: BTreeSet<(ObjectId, Line)> = self.touched.lines.keys().copied().collect();
-        let mut suppressed = BTreeMap::new();
+        let mut rulings = BTreeMap::new();
         if touched.iter().any(|(_, line)| *line == Line::Protos) {
-            suppressed = self.ledger.suppressed(&View::all(), &self.rest);
+            rulings = self.ledger.rulings(&View::all(), &self.rest);
             let protos = self.ledger.lines.keys().filter(|(_, line)| *line == Line::Protos);
             touched.extend(protos);
         }
@@ -59,9 +59,9 @@ impl<R: Rest> Application<'_, R> {
         let (order, live) = (self.order, self.ledger.live);
         for place in touched {
             let Some(sequence) = self.ledger.lines.get_mut(&place) else { continue };
-            let left_out = suppressed.remove(&place.0).filter(|_| place.1 == Line::Protos).unwrap_or_default();
-            sequence.report_cycles(place.0, &left_out, &sequence.suppressed, outcome);
-            sequence.settle(place, order, left_out, outcome);
+            let ruling = rulings.remove(&place.0).filter(|_| place.1 == Line::Protos).unwrap_or_default();
+            sequence.report_cycles(place.0, &ruling, &sequence.ruling, outcome);
+            sequence.settle(place, order, ruling, outcome);
             if self.fork.is_none() {
                 sequence.settings.values_mut().for_each(|register| register.prune_unseen(live, newest));
                 sequence.positions.values_mut().for_each(|moved| moved.register.prune_unseen(live, newest));

@@ -1,12 +1,11 @@
 //! The end of a commit or merge for one line: what it shows now, and how that differs from the image.
 
 use crate::conflict::{Place, Position, Violation, push_conflicts};
-use crate::line::{Element, Sequence, Source};
+use crate::line::{Element, Ruling, Sequence, Source};
 use crate::register::Register;
 use crate::settle::{Effect, Outcome};
 use crate::stamp::View;
 use object::change::*;
-use std::collections::BTreeSet;
 
 impl Sequence {
     pub(crate) fn live_index(&self, element: Element) -> Option<u64> {
@@ -17,18 +16,12 @@ impl Sequence {
             Some(change) => self.locate_any(Element { source: Source::Change(change), offset: 0 })?,
         };
         let all = View::all();
-        self.shows(at, &all, &self.suppressed).then(|| self.index_of(at, &all, &self.suppressed) + offset)
+        self.shows(at, &all, &self.ruling).then(|| self.index_of(at, &all, &self.ruling) + offset)
     }
 
     /// Reports protos that are left out and were not before.
-    pub(crate) fn report_cycles(
-        &self,
-        object: ObjectId,
-        left_out: &BTreeSet<Element>,
-        before: &BTreeSet<Element>,
-        outcome: &mut Outcome,
-    ) {
-        for element in left_out.difference(before) {
+    pub(crate) fn report_cycles(&self, object: ObjectId, now: &Ruling, before: &Ruling, outcome: &mut Outcome) {
+        for element in now.left_out.difference(&before.left_out) {
             let Some((at, offset)) = self.locate(*element) else { continue };
             let (Some(Datum::Object(proto)), Some(stamp)) = (self.value(at, offset), self.pieces[at].stamp) else {
                 continue;
@@ -38,16 +31,10 @@ impl Sequence {
     }
 
     /// Says how the image differs from what is shown now, and forgets values that it will hold.
-    pub(crate) fn settle(
-        &mut self,
-        place: (ObjectId, Line),
-        order: u64,
-        left_out: BTreeSet<Element>,
-        outcome: &mut Outcome,
-    ) {
+    pub(crate) fn settle(&mut self, place: (ObjectId, Line), order: u64, ruling: Ruling, outcome: &mut Outcome) {
         let (object, line) = place;
         let (before, all) = (View::at(order - 1), View::all());
-        let shows = |at| (self.shows(at, &before, &self.suppressed), self.shows(at, &all, &left_out));
+        let shows = |at| (self.shows(at, &before, &self.ruling), self.shows(at, &all, &ruling));
         let shown: Vec<(bool, bool)> = (0..self.pieces.len()).map(shows).collect();
         // First what goes: a text may become one of wider units only while it is empty.
         let mut index = 0;
@@ -68,7 +55,7 @@ impl Sequence {
             }
             index += self.pieces[at].count;
         }
-        self.suppressed = left_out;
+        self.ruling = ruling;
         for register in self.settings.values_mut() {
             register.live = register.shown().clone();
         }

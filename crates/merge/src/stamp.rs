@@ -87,6 +87,11 @@ impl View {
         View { actor: NOBODY, order, parents: Vec::new(), without: None }
     }
 
+    /// What was there before its author did anything.
+    pub fn at_fork(&self) -> View {
+        View { actor: NOBODY, ..self.clone() }
+    }
+
     pub const fn all() -> View {
         View::at(u64::MAX)
     }

@@ -113,8 +113,8 @@ impl Undo<'_> {
         let (all, without) = (View::all(), View::without(first.id.actor, first.id.seq, last.id.seq));
         let mut index = 0;
         for (at, piece) in sequence.pieces.iter().enumerate() {
-            let is_shown = sequence.shows(at, &all, &sequence.suppressed);
-            let was_shown = sequence.shows(at, &without, &sequence.suppressed);
+            let is_shown = sequence.shows(at, &all, &sequence.ruling);
+            let was_shown = sequence.shows(at, &without, &sequence.ruling);
             match (is_shown, was_shown) {
                 (true, false) => {
                     self.push(object, Operation::Delete { line, index, count: piece.count }, Preds::Seen);

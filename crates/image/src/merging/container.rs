@@ -1,244 +1,248 @@
-//! What both sides made under one key is one container: a map or a list, of the same kind and protos, where nothing was at
-//! the fork point. The machine gives each its own id; to the kernel both are the container of that place, and what comes out
-//! goes to the one that the image has. Two objects or methods under one name stay two: whoever wrote them meant one thing.
+//! Which containers are one: maps or lists of the same kind and protos that several sides made in one place, where nothing
+//! was, and of which none had seen another's. The machine gives each its own id; to the kernel all are the container of that
+//! place, and what comes out goes to the one that the image has. Two objects or methods under one name stay two: whoever
+//! wrote them meant one thing.
+//!
+//! Whether a container is one with others follows from what its author had seen when it made it, and from nothing that came
+//! later: else the order of merges would count. Those who had seen the same containers made in that place, and none of each
+//! other's, made one.
 
-use super::note::Alias;
 use super::story::{Event, Story, What};
-use crate::past::Past;
-use merge::Rest;
-use object::change::{Body, Change, Creation, Datum, Draft, Field, Form, ObjectId, Operation, Run};
+use crate::error::ImageError;
+use object::change::{ActorId, Body, Change, Creation, Datum, Field, Form, ObjectId, Operation};
 use rustc_hash::{FxHashMap, FxHashSet};
-use store::{Store, StoreError};
 
-/// A container of the journal, and what the image has in the same place now.
-pub struct Candidate {
-    pub parent: ObjectId,
-    pub field: Field,
-    pub own: ObjectId,
-    pub live: ObjectId,
+/// A container that somebody made, and the first place that it was put into.
+#[derive(Clone, Debug)]
+pub struct Made {
+    pub object: ObjectId,
+    /// The number of the change that put it there.
+    seq: u64,
+    parent: ObjectId,
+    field: Field,
+    kind: u32,
+    protos: Vec<ObjectId>,
+    form: Form,
+    /// Its parent is a container of the same author.
+    is_inner: bool,
 }
 
-/// Parents come first.
-pub fn candidates(store: &Store, journal: &[Change], story: &Story<'_>) -> Result<Vec<Candidate>, StoreError> {
-    let (made, others) = (made(journal), put_by_others(story));
-    let mut found: Vec<Candidate> = Vec::new();
-    for change in journal.iter().filter(|change| !made.contains_key(&change.object)) {
-        if let Operation::Put { field, value: Datum::Object(own) } = &change.operation
-            && made.contains_key(own)
-            && let Some(last) = others.get(&(change.object, field.clone()))
+/// The containers among these changes of one author that are in places of interest, parents first.
+pub fn made(changes: &[Change], is_wanted: impl Fn(ObjectId) -> bool) -> Vec<Made> {
+    let mut created: FxHashSet<ObjectId> = FxHashSet::default();
+    let mut containers: FxHashMap<ObjectId, &Creation> = FxHashMap::default();
+    for change in changes {
+        if let Operation::Create(creation) = &change.operation {
+            created.insert(change.object);
+            if is_container(creation) {
+                containers.insert(change.object, creation);
+            }
+        }
+    }
+    if containers.is_empty() {
+        return Vec::new();
+    }
+    let mut seen: FxHashSet<ObjectId> = FxHashSet::default();
+    let mut put: Vec<Made> = Vec::new();
+    let mut place = |change: &Change, field: Field, value: &Datum| {
+        let Datum::Object(object) = value else { return };
+        let is_inner = containers.contains_key(&change.object);
+        if let Some(creation) = containers.get(object).filter(|_| is_inner || !created.contains(&change.object))
+            && seen.insert(*object)
         {
-            // What a policy hides is there too: else the order of merges would count.
-            let now = store.read(change.object)?.map_or(Datum::Absent, |record| record.field(field));
-            let is_new = matches!(&now, Datum::Object(id) if story.newborn.contains(id));
-            push(&mut found, (change.object, field), *own, &if is_new { now } else { Datum::Object(*last) });
+            put.push(Made {
+                object: *object,
+                seq: change.id.seq,
+                parent: change.object,
+                field,
+                kind: creation.kind,
+                protos: creation.protos.clone(),
+                form: creation.body.form(),
+                is_inner,
+            });
         }
-    }
-    let mut next = 0;
-    while next < found.len() {
-        let (own, live) = (found[next].own, found[next].live);
-        next += 1;
-        let (Some(ours), Some(theirs)) = (made.get(&own), store.read(live)?) else { continue };
-        let Body::Map(entries) = &theirs.body else { continue };
-        for (key, value) in entries {
-            let field = Field::Entry(key.clone());
-            if let Datum::Object(own) = ours.field(&field)
-                && made.contains_key(&own)
-            {
-                push(&mut found, (live, &field), own, value);
-            }
-        }
-    }
-    Ok(found)
-}
-
-/// What others put into places since the fork that was new then, the last of each.
-fn put_by_others(story: &Story<'_>) -> FxHashMap<(ObjectId, Field), ObjectId> {
-    let told = story.events.iter().flat_map(|event| event.what.changes());
-    let told = told.chain(story.notes().flat_map(|note| &note.journal));
-    let put = told.filter_map(|change| match &change.operation {
-        Operation::Put { field, value: Datum::Object(value) } if story.newborn.contains(value) => {
-            Some(((change.object, field.clone()), *value))
-        }
-        _ => None,
-    });
-    put.collect()
-}
-
-fn push(found: &mut Vec<Candidate>, (parent, field): (ObjectId, &Field), own: ObjectId, now: &Datum) {
-    if let Datum::Object(live) = now
-        && *live != own
-        && !found.iter().any(|other| other.own == own || other.live == *live)
-    {
-        found.push(Candidate { parent, field: field.clone(), own, live: *live });
-    }
-}
-
-/// The containers that the journal makes, as it leaves them.
-fn made(journal: &[Change]) -> FxHashMap<ObjectId, Draft> {
-    let mut made: FxHashMap<ObjectId, Draft> = FxHashMap::default();
-    for change in journal {
+    };
+    for change in changes {
         match &change.operation {
-            Operation::Create(creation) if is_container(creation) => {
-                made.insert(change.object, Draft::from((**creation).clone()));
+            Operation::Create(creation) => {
+                if let Body::Map(entries) = &creation.body {
+                    entries.iter().for_each(|(key, value)| place(change, Field::Entry(key.clone()), value));
+                }
             }
-            operation => {
-                // What does not fit is the kernel's to refuse.
-                let _ = made.get_mut(&change.object).map(|draft| draft.apply(operation));
+            Operation::Put { field: field @ (Field::Slot(_) | Field::Entry(_)), value } => {
+                place(change, field.clone(), value);
             }
+            _ => {}
         }
     }
-    made
+    reachable(put, is_wanted)
+}
+
+/// Those in wanted places, or wanted themselves, and those inside of them.
+fn reachable(put: Vec<Made>, is_wanted: impl Fn(ObjectId) -> bool) -> Vec<Made> {
+    let (mut found, mut left): (Vec<Made>, Vec<Made>) =
+        put.into_iter().partition(|made| !made.is_inner && (is_wanted(made.parent) || is_wanted(made.object)));
+    let mut next = 0;
+    loop {
+        while next < found.len() {
+            let parent = found[next].object;
+            next += 1;
+            let (inside, others): (Vec<Made>, Vec<Made>) = left.into_iter().partition(|made| made.parent == parent);
+            found.extend(inside);
+            left = others;
+        }
+        // Inside of what nobody asks for, after all that has its parent before it.
+        let Some(wanted) = left.iter().position(|made| is_wanted(made.object)) else { return found };
+        found.push(left.remove(wanted));
+    }
 }
 
 fn is_container(creation: &Creation) -> bool {
     matches!(creation.body.form(), Form::Map | Form::Items) && creation.under.is_none()
 }
 
-/// What objects go by with the kernel.
-#[derive(Default)]
-pub struct Renaming {
-    pub aliases: Vec<Alias>,
-    names: FxHashMap<ObjectId, ObjectId>,
-    places: FxHashMap<ObjectId, (ObjectId, Field)>,
-    live: FxHashMap<ObjectId, ObjectId>,
+/// Containers that are one.
+pub struct Class {
+    /// In the order in which they came into the image.
+    pub members: Vec<ObjectId>,
+    /// What its name is made of: the parent, or a container that was there before and that all authors had seen.
+    pub around: ObjectId,
+    pub field: Field,
+    pub kind: u32,
+    pub protos: Vec<ObjectId>,
 }
 
-impl Renaming {
-    pub fn new(story: &Story<'_>, at_fork: &Past<'_>, journal: &[Change], candidates: &[Candidate]) -> Renaming {
-        let mut renaming = Renaming::default();
-        for alias in story.notes().flat_map(|note| &note.aliases).filter(|alias| story.past.holds(alias.live)) {
-            renaming.add(alias.clone());
-        }
-        let theirs: Vec<&Change> = story.events.iter().flat_map(|event| event.what.changes()).collect();
-        let (theirs, ours) = (creations(theirs.into_iter()), creations(journal.iter()));
-        let mut unified: FxHashSet<ObjectId> = FxHashSet::default();
-        for Candidate { parent, field, own, live } in candidates {
-            let (Some(one), Some(other)) = (theirs.get(live), ours.get(own)) else { continue };
-            let is_alike = is_container(one)
-                && (one.kind, &one.protos, one.body.form()) == (other.kind, &other.protos, other.body.form());
-            let was_empty = unified.contains(parent) || at_fork.field(*parent, field).is_absent();
-            if !is_alike || !was_empty || !story.newborn.contains(live) {
-                continue;
+#[derive(Default)]
+pub struct Classes {
+    all: Vec<Class>,
+    of: FxHashMap<ObjectId, usize>,
+    keys: FxHashMap<Key, usize>,
+    /// What was made in each place, with who made it.
+    places: FxHashMap<Place, Vec<(ObjectId, Origin)>>,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Place {
+    parent: ObjectId,
+    field: Field,
+    kind: u32,
+    protos: Vec<ObjectId>,
+    form: Form,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+struct Key {
+    place: Place,
+    seen: Vec<ObjectId>,
+}
+
+/// By which commit something came, and as which change of a dream.
+#[derive(Clone, Copy)]
+struct Origin {
+    commit: u64,
+    author: Option<ActorId>,
+    seq: u64,
+}
+
+/// What an author has seen.
+#[derive(Clone, Copy)]
+pub struct Sight<'s> {
+    /// None for the live image.
+    pub author: Option<ActorId>,
+    pub upto: u64,
+    pub parents: &'s [(ActorId, u64)],
+}
+
+impl Sight<'_> {
+    fn sees(&self, origin: Origin) -> bool {
+        let is_inherited = |(parent, seq): &(ActorId, u64)| origin.author == Some(*parent) && origin.seq <= *seq;
+        let is_own = origin.author.is_some() && origin.author == self.author;
+        origin.commit <= self.upto || is_own || self.parents.iter().any(is_inherited)
+    }
+}
+
+impl Classes {
+    /// Of what the story tells, and of what a dream made that is not merged yet.
+    pub fn new(story: &Story<'_>, own: &[Made], sight: Sight<'_>) -> Result<Classes, ImageError> {
+        let mut authors: Vec<(u64, Sight<'_>, &[Made])> = Vec::new();
+        for Event { number, what, made, made_by_live } in &story.events {
+            if let What::Merge { note, .. } = what {
+                let sight = Sight { author: Some(note.actor), upto: note.fork_commit, parents: &note.parents };
+                authors.push((*number, sight, made));
             }
-            unified.insert(*live);
-            let around = renaming.name(*parent);
-            let shared = ObjectId::derived(around, field, one.kind, &one.protos);
-            if !renaming.names.contains_key(live) {
-                renaming.add(Alias { live: *live, parent: around, field: field.clone(), shared });
-            }
-            renaming.names.insert(*own, shared);
-            renaming.places.insert(*own, (around, field.clone()));
+            authors.push((*number, Sight { author: None, upto: *number - 1, parents: &[] }, made_by_live));
         }
-        renaming
-    }
-
-    fn add(&mut self, alias: Alias) {
-        self.names.insert(alias.live, alias.shared);
-        self.places.insert(alias.live, (alias.parent, alias.field.clone()));
-        self.live.insert(alias.shared, alias.live);
-        self.aliases.push(alias);
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.names.is_empty()
-    }
-
-    fn name(&self, object: ObjectId) -> ObjectId {
-        self.names.get(&object).copied().unwrap_or(object)
-    }
-
-    /// The object that the image has.
-    pub fn real(&self, object: ObjectId) -> ObjectId {
-        self.live.get(&object).copied().unwrap_or(object)
-    }
-
-    /// What the kernel is told.
-    pub fn told(&self, change: &Change) -> Change {
-        let mut operation = renamed(&change.operation, &|object| self.name(object));
-        if let (Operation::Create(creation), Some((parent, field))) = (&mut operation, self.places.get(&change.object))
-        {
-            creation.under = Some((*parent, field.clone()));
-        }
-        Change { object: self.name(change.object), operation, ..change.clone() }
-    }
-
-    pub fn retitle(&self, story: &mut Story<'_>) {
-        for alias in &self.aliases {
-            story.past.rename(alias.live, alias.shared);
-        }
-        let all = |changes: &mut Vec<Change>| changes.iter_mut().for_each(|change| *change = self.told(change));
-        for Event { what, .. } in &mut story.events {
-            match what {
-                What::Live(changes) => all(changes),
-                What::Merge { note, effects, books } => {
-                    all(&mut note.journal);
-                    all(effects);
-                    all(books);
+        authors.push((u64::MAX, sight, own));
+        let real: FxHashMap<ObjectId, ObjectId> = story.owns().collect();
+        let looks = authors.iter().flat_map(|(_, sight, made)| made.iter().map(|made| (sight.upto, made)));
+        let looks = looks.map(|(upto, made)| (upto, made.parent, made.field.clone()));
+        let found = story.look(looks.collect())?;
+        let mut found = found.into_iter();
+        let mut classes = Classes::default();
+        for (commit, sight, all) in authors {
+            for made in all {
+                let held = found.next().unwrap_or_default();
+                let held = story.put_by(sight.parents, made.parent, &made.field).unwrap_or(held);
+                let origin = Origin { commit, author: sight.author, seq: made.seq };
+                match real.get(&made.object).and_then(|live| classes.of.get(live)).copied() {
+                    Some(class) => classes.join(made.object, class),
+                    None if made.is_inner && classes.of.contains_key(&made.parent) => classes.add(made, sight, origin),
+                    None if !made.is_inner && story.past.holds(made.parent) && held.is_absent() => {
+                        classes.add(made, sight, origin);
+                    }
+                    None => classes.add_apart(made),
                 }
             }
         }
+        Ok(classes)
     }
-}
 
-fn creations<'c>(changes: impl Iterator<Item = &'c Change>) -> FxHashMap<ObjectId, &'c Creation> {
-    let made = changes.filter_map(|change| match &change.operation {
-        Operation::Create(creation) => Some((change.object, &**creation)),
-        _ => None,
-    });
-    made.collect()
-}
+    pub fn of_several(&self) -> impl Iterator<Item = &Class> {
+        self.all.iter().filter(|class| class.members.len() > 1)
+    }
 
-/// The operation with every object that it refers to under another name.
-pub fn renamed(operation: &Operation, name: &dyn Fn(ObjectId) -> ObjectId) -> Operation {
-    let datum = |datum: &Datum| renamed_datum(datum, name);
-    let field = |field: &Field| if let Field::Entry(key) = field { Field::Entry(datum(key)) } else { field.clone() };
-    match operation {
-        Operation::Create(creation) => {
-            let mut creation = creation.clone();
-            creation.protos.iter_mut().for_each(|proto| *proto = name(*proto));
-            creation.slots.iter_mut().for_each(|(_, value)| *value = datum(value));
-            creation.body = renamed_body(&creation.body, name);
-            creation.under = creation.under.as_ref().map(|(parent, place)| (name(*parent), field(place)));
-            Operation::Create(creation)
+    /// The others of a class.
+    pub fn beside(&self, object: ObjectId) -> &[ObjectId] {
+        self.of.get(&object).map_or(&[], |class| &self.all[*class].members)
+    }
+
+    fn join(&mut self, object: ObjectId, class: usize) {
+        self.all[class].members.push(object);
+        self.of.insert(object, class);
+    }
+
+    /// One that is none with any that nobody said so of.
+    fn add_apart(&mut self, made: &Made) {
+        let Made { object, parent, field, kind, protos, .. } = made.clone();
+        self.of.insert(object, self.all.len());
+        self.all.push(Class { members: vec![object], around: parent, field, kind, protos });
+    }
+
+    fn add(&mut self, made: &Made, sight: Sight<'_>, origin: Origin) {
+        let first = |object: &ObjectId| self.of.get(object).map_or(*object, |class| self.all[*class].members[0]);
+        let place = Place {
+            parent: first(&made.parent),
+            field: made.field.clone(),
+            kind: made.kind,
+            protos: made.protos.iter().map(first).collect(),
+            form: made.form,
+        };
+        let before = self.places.entry(place.clone()).or_default();
+        let seen = before.iter().filter(|(_, origin)| sight.sees(*origin)).map(|(object, _)| *object);
+        let mut seen: Vec<ObjectId> = seen.collect();
+        seen.sort_unstable();
+        before.push((made.object, origin));
+        let around = seen.last().copied();
+        let key = Key { place, seen };
+        match self.keys.get(&key).copied() {
+            Some(class) => self.join(made.object, class),
+            None => {
+                self.keys.insert(key, self.all.len());
+                self.add_apart(made);
+                if let (Some(class), Some(around)) = (self.all.last_mut(), around) {
+                    class.around = around;
+                }
+            }
         }
-        Operation::Put { field: place, value } => Operation::Put { field: field(place), value: datum(value) },
-        Operation::Insert { line, index, run } => {
-            Operation::Insert { line: *line, index: *index, run: renamed_run(run, name) }
-        }
-        Operation::Set { index, value } => Operation::Set { index: *index, value: datum(value) },
-        Operation::Count { key, delta } => Operation::Count { key: datum(key), delta: *delta },
-        Operation::Add { member, count } => Operation::Add { member: datum(member), count: *count },
-        Operation::Remove { member, count } => Operation::Remove { member: datum(member), count: *count },
-        Operation::Delete { .. } | Operation::Move { .. } | Operation::Call { .. } => operation.clone(),
-    }
-}
-
-pub fn renamed_datum(datum: &Datum, name: &dyn Fn(ObjectId) -> ObjectId) -> Datum {
-    match datum {
-        Datum::Object(object) => Datum::Object(name(*object)),
-        Datum::Record(fields) => Datum::record(fields.iter().map(|field| match field {
-            Datum::Object(object) => Datum::Object(name(*object)),
-            field => field.clone(),
-        })),
-        datum => datum.clone(),
-    }
-}
-
-fn renamed_run(run: &Run, name: &dyn Fn(ObjectId) -> ObjectId) -> Run {
-    match run {
-        Run::Items(items) => Run::items(items.iter().map(|item| renamed_datum(item, name))),
-        units => units.clone(),
-    }
-}
-
-fn renamed_body(body: &Body, name: &dyn Fn(ObjectId) -> ObjectId) -> Body {
-    let datum = |datum: &Datum| renamed_datum(datum, name);
-    match body {
-        Body::Nothing => Body::Nothing,
-        Body::Data(data) => Body::Data(datum(data)),
-        Body::Elements(run) => Body::Elements(renamed_run(run, name)),
-        Body::Map(entries) => Body::Map(entries.iter().map(|(key, value)| (datum(key), datum(value))).collect()),
-        Body::Counters(all) => Body::Counters(all.iter().map(|(key, count)| (datum(key), *count)).collect()),
-        Body::Members(all) => Body::Members(all.iter().map(|(member, count)| (datum(member), *count)).collect()),
     }
 }

@@ -54,13 +54,13 @@ impl Teller<'_, '_> {
         let mut past = self.story.past.again();
         let mut ledger = Ledger::new(self.store.actor(), self.arrival.receipt.0);
         let mut openings = self.openings().into_iter().peekable();
-        for Event { number, what } in &self.story.events {
+        for Event { number, what, .. } in &self.story.events {
             while let Some(opening) = openings.next_if(|opening| opening.commit < *number) {
                 opening.open(&mut ledger).map_err(Trouble::Refused)?;
             }
             match what {
                 What::Live(changes) => retell(&mut ledger, &mut past, &self.known(changes))?,
-                What::Merge { note, effects, books } => {
+                What::Merge { note, effects, books, .. } => {
                     self.tell_merge(&mut ledger, &mut past, note, effects)?;
                     retell(&mut ledger, &mut past, &self.known(books))?;
                 }

@@ -5,7 +5,8 @@
 //! since is told as the journal that it came from, so that the result does not depend on the order of merges. So each merge
 //! commit carries its journal, in a *note*. The cost is that of the journal and of the commits since the fork.
 //!
-//! - `arrival`: what comes, and what is planned; `select`: what of a journal is admitted; `container`: what both sides made is one
+//! - `arrival`: what comes, and what is planned; `select`: what of a journal is admitted; `container`, `renaming`: what several
+//!   sides made is one
 //! - `story`: what happened since the fork; `ledger`: that, told to the kernel, with `policies` as the fork point had them
 //!   and methods merged as trees (`sides` has what both are made of)
 //! - `outcome`: what the kernel said, in the image's own terms; `batch`: that as the changes of one commit; `note`: its last one
@@ -20,6 +21,7 @@ mod note;
 mod outcome;
 mod policies;
 mod record;
+mod renaming;
 mod resolve;
 mod select;
 mod sides;

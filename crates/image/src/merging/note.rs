@@ -4,9 +4,11 @@
 //! The note is a call of a name that no program can give, so the store keeps it and does nothing with it.
 
 use super::policies::{policy_name, policy_of};
+use super::renaming::renamed;
 use crate::error::ImageError;
 use merge::Policy;
 use object::change::{self, ActorId, Change, Datum, Field, ObjectId, Operation, Time};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use store::Commit;
 
@@ -59,6 +61,35 @@ pub fn note_of(commit: &Commit, live: ActorId) -> Result<Option<Note>, ImageErro
 }
 
 impl Note {
+    /// The same with every container under the id that its author gave it; and what those are in the image that are others
+    /// there.
+    pub fn in_own_ids(mut self) -> (Note, FxHashMap<ObjectId, ObjectId>) {
+        if self.aliases.is_empty() {
+            return (self, FxHashMap::default());
+        }
+        let mut names: FxHashMap<ObjectId, ObjectId> =
+            self.aliases.iter().map(|alias| (alias.shared, alias.live)).collect();
+        let mut own = FxHashMap::default();
+        for change in self.journal.iter().filter(|change| matches!(change.operation, Operation::Create(_))) {
+            let minted = ObjectId::minted(change.id);
+            if let Some(live) = names.get(&change.object).copied().filter(|live| *live != minted) {
+                own.insert(minted, live);
+            }
+            names.entry(change.object).and_modify(|name| *name = minted);
+        }
+        let name = |object: ObjectId| names.get(&object).copied().unwrap_or(object);
+        for change in &mut self.journal {
+            change.operation = renamed(&change.operation, &name);
+            if let Operation::Create(creation) = &mut change.operation
+                && names.contains_key(&change.object)
+            {
+                creation.under = None;
+            }
+            change.object = name(change.object);
+        }
+        (self, own)
+    }
+
     pub fn operation(&self) -> Result<Operation, ImageError> {
         let mut fields = vec![
             Datum::number(FORM),

@@ -1,9 +1,10 @@
 //! What the kernel said, as a plan: in the image's own terms, with what the kernel cannot say put in its place.
 
 use super::arrival::{Arrival, MergePlan};
-use super::container::{self, Renaming, renamed, renamed_datum};
+use super::container::{Classes, Made, Sight, made};
 use super::ledger::{Said, Teller, raw};
 use super::policies;
+use super::renaming::{Renaming, renamed, renamed_datum};
 use super::select::{Selected, select};
 use super::story::{Story, Subject, Told, tell};
 use crate::error::ImageError;
@@ -13,7 +14,7 @@ use crate::retell::{Trouble, line_of};
 use language::Interrupt;
 use merge::{Conflict, Effect, Outcome, Place, Violation};
 use object::change::{ActorId, Change, ChangeId, Datum, Line, ObjectId, Operation, Text};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use store::Store;
 
 /// How a call in a journal says that it is to be made when the dream is merged.
@@ -28,28 +29,37 @@ pub fn plan(store: &Store, arrival: &Arrival, interrupt: &Interrupt) -> Result<M
         )));
     }
     let landmarks = Landmarks::of(store)?;
-    let Selected { journal, left_out, of_machine } = select(store, &landmarks, arrival)?;
+    let Selected { mut journal, left_out, of_machine } = select(store, &landmarks, arrival)?;
     let mut subject = subject(arrival, &journal);
-    let (mut story, at_fork, candidates) = loop {
+    let mut is_known = false;
+    let (mut story, at_fork, classes) = loop {
         let story = match tell(store, &landmarks, &subject, interrupt)? {
             Told::Before(commit, note) => return merged_before(arrival, at, commit, note.journal.len()),
             Told::Story(story) => *story,
         };
+        if !std::mem::replace(&mut is_known, true) {
+            check_known(arrival, &journal, &story)?;
+        }
+        let real: FxHashMap<ObjectId, ObjectId> = story.owns().collect();
+        if take_real(&mut journal, &mut subject, &real) {
+            continue;
+        }
         let at_fork = story.after(arrival.fork_commit)?;
+        let own = made(&journal, |object| subject.objects.contains(&object));
+        let classes = classes(arrival, &story, &own)?;
         // What declares policies, and what others made in the same places, is of the story too.
         let declaring = subject.objects.iter().filter_map(|object| policies::declaring(&at_fork, *object));
-        let candidates = container::candidates(store, &journal, &story)?;
-        let others = declaring.chain(candidates.iter().map(|candidate| candidate.live));
+        let beside = own.iter().flat_map(|made| classes.beside(made.object)).filter(|other| !is_own(arrival, **other));
+        let others = declaring.chain(beside.map(|other| real.get(other).copied().unwrap_or(*other)));
         let others: Vec<ObjectId> = others.filter(|object| !at_fork.holds(*object)).collect();
         if others.is_empty() {
-            break (story, at_fork, candidates);
+            break (story, at_fork, classes);
         }
         subject.objects.extend(others);
     };
     check_parents(arrival, &story)?;
-    check_known(arrival, &journal, &story)?;
     let exceptions = policies::declared(&at_fork, &journal);
-    let renaming = Renaming::new(&story, &at_fork, &journal, &candidates);
+    let renaming = Renaming::new(&story, &classes);
     let journal: Vec<Change> = journal.iter().map(|change| renaming.told(change)).collect();
     if !renaming.is_empty() {
         renaming.retitle(&mut story);
@@ -79,15 +89,41 @@ pub fn plan(store: &Store, arrival: &Arrival, interrupt: &Interrupt) -> Result<M
 
 fn subject(arrival: &Arrival, journal: &[Change]) -> Subject {
     let is_change = |change: &&Change| !matches!(change.operation, Operation::Call { .. });
-    let is_own = |object: &ObjectId| object.minted_by().is_some_and(|change| change.actor == arrival.actor);
     let objects = journal.iter().filter(is_change).map(|change| change.object);
     Subject {
         actor: arrival.actor,
         fork_commit: arrival.fork_commit,
         parents: arrival.parents.iter().map(|(parent, _)| *parent).collect(),
-        objects: objects.filter(|object| !is_own(object)).collect(),
+        objects: objects.filter(|object| !is_own(arrival, *object)).collect(),
         relinks: journal.iter().any(|change| line_of(&change.operation) == Some(Line::Protos)),
     }
+}
+
+fn is_own(arrival: &Arrival, object: ObjectId) -> bool {
+    object.minted_by().is_some_and(|change| change.actor == arrival.actor)
+}
+
+/// What a dream knows by the id that the dream around it gave is another in the image, if somebody else had made it there.
+/// Says whether there was such a thing.
+fn take_real(journal: &mut [Change], subject: &mut Subject, real: &FxHashMap<ObjectId, ObjectId>) -> bool {
+    let name = |object: ObjectId| real.get(&object).copied().unwrap_or(object);
+    let mut found = Vec::new();
+    for change in journal.iter_mut() {
+        let before = found.len();
+        found.extend(real.get(&change.object));
+        change.operation.references(&mut |object| found.extend(real.get(&object)));
+        if found.len() > before {
+            (change.object, change.operation) = (name(change.object), renamed(&change.operation, &name));
+        }
+    }
+    subject.objects.retain(|object| !real.contains_key(object));
+    subject.objects.extend(&found);
+    !found.is_empty()
+}
+
+fn classes(arrival: &Arrival, story: &Story<'_>, own: &[Made]) -> Result<Classes, ImageError> {
+    let Arrival { actor, fork_commit, parents, .. } = arrival;
+    Classes::new(story, own, Sight { author: Some(*actor), upto: *fork_commit, parents })
 }
 
 fn merged_before(arrival: &Arrival, at: u64, commit: u64, merged: usize) -> Result<MergePlan, ImageError> {
@@ -198,13 +234,15 @@ fn put_raw(
 fn check_known(arrival: &Arrival, journal: &[Change], story: &Story<'_>) -> Result<(), ImageError> {
     let is_parent = |actor: ActorId| arrival.parents.iter().any(|(parent, _)| *parent == actor);
     let is_theirs = |object: ObjectId| object.minted_by().is_some_and(|change| is_parent(change.actor));
+    let became: FxHashSet<ObjectId> = story.owns().map(|(own, _)| own).collect();
     for change in journal {
         let mut unknown = None;
-        change.operation.references(&mut |object| {
-            if story.newborn.contains(&object) && !is_theirs(object) {
+        let mut look = |object: ObjectId| {
+            if (story.newborn.contains(&object) || became.contains(&object)) && !is_theirs(object) {
                 unknown = Some(object);
             }
-        });
+        };
+        change.operation.references(&mut look);
         if let Some(object) = unknown {
             let why = format!("change {} refers to object {object}, which its author cannot know", change.id);
             return Err(ImageError::NotMerged(why));

@@ -2,14 +2,15 @@
 //! commit. It begins at the fork point; or earlier, if something was merged since that touches the same objects and was
 //! forked before: then all of it is told from there.
 
-use super::note::{Alias, Note, note_of};
+use super::container::{Made, made};
+use super::note::{Note, note_of};
 use crate::error::ImageError;
 use crate::landmarks::Landmarks;
 use crate::past::{Impossible, Past};
 use crate::retell::{line_of, nothing};
 use language::Interrupt;
-use object::change::{ActorId, Change, Creation, Line, ObjectId, Operation};
-use rustc_hash::FxHashSet;
+use object::change::{ActorId, Change, Creation, Datum, Field, Line, ObjectId, Operation};
+use rustc_hash::{FxHashMap, FxHashSet};
 use store::{Commit, Store};
 
 /// Whose story it is.
@@ -36,14 +37,19 @@ pub struct Story<'s> {
 pub struct Event {
     pub number: u64,
     pub what: What,
+    /// Containers of the dream that was merged, and of the image itself.
+    pub made: Vec<Made>,
+    pub made_by_live: Vec<Made>,
 }
 
 /// What a commit did to the objects of the story.
 pub enum What {
     Live(Vec<Change>),
-    /// A journal; what it did to the image; and what the image wrote down about it.
+    /// A journal, under the ids that its author gave, and which of them are others in the image; what it did there; and what
+    /// the image wrote down about it.
     Merge {
         note: Box<Note>,
+        own: FxHashMap<ObjectId, ObjectId>,
         effects: Vec<Change>,
         books: Vec<Change>,
     },
@@ -65,6 +71,51 @@ impl<'s> Story<'s> {
             }
         }
         Ok(past)
+    }
+
+    /// What fields held, each after some commit, in the order in which they are asked for.
+    pub fn look(&self, asked: Vec<(u64, ObjectId, Field)>) -> Result<Vec<Datum>, ImageError> {
+        let mut order: Vec<usize> = (0..asked.len()).collect();
+        order.sort_by_key(|at| asked[*at].0);
+        let mut found = vec![Datum::Absent; asked.len()];
+        let mut order = order.into_iter().peekable();
+        let mut past = self.past.again();
+        for event in &self.events {
+            while let Some(at) = order.next_if(|at| asked[*at].0 < event.number) {
+                found[at] = merge::Rest::field(&past, asked[at].1, &asked[at].2);
+            }
+            for change in event.what.changes() {
+                past.go_on(change).map_err(impossible)?;
+            }
+        }
+        for at in order {
+            found[at] = merge::Rest::field(&past, asked[at].1, &asked[at].2);
+        }
+        Ok(found)
+    }
+
+    /// What the dreams that somebody was dreamt inside of had put into a place by then.
+    pub fn put_by(&self, parents: &[(ActorId, u64)], object: ObjectId, place: &Field) -> Option<Datum> {
+        let journal = |actor: ActorId| self.notes().find(|note| note.actor == actor).map(|note| &note.journal);
+        let changes = parents.iter().filter_map(|(actor, seq)| journal(*actor).map(|journal| (journal, *seq)));
+        let changes = changes.flat_map(|(journal, seq)| journal.iter().filter(move |change| change.id.seq <= seq));
+        let put = changes.filter_map(|change| match &change.operation {
+            Operation::Put { field, value } if change.object == object && field == place => Some(value),
+            _ => None,
+        });
+        put.last().cloned()
+    }
+
+    /// Objects that merged dreams made, and those that they are in the image.
+    pub fn owns(&self) -> impl Iterator<Item = (ObjectId, ObjectId)> {
+        self.events.iter().flat_map(|event| {
+            match &event.what {
+                What::Live(_) => None,
+                What::Merge { own, .. } => Some(own.iter().map(|(own, live)| (*own, *live))),
+            }
+            .into_iter()
+            .flatten()
+        })
     }
 
     pub fn notes(&self) -> impl Iterator<Item = &Note> {
@@ -110,14 +161,15 @@ impl Subject {
         }
     }
 
-    fn is_met_by(&self, note: &Note) -> bool {
-        let real = |object: ObjectId| {
-            let alias = note.aliases.iter().find(|alias| alias.shared == object);
-            alias.map_or(object, |alias| alias.live)
-        };
-        let is_met = |change: &Change| self.objects.contains(&real(change.object)) || self.wants(change);
+    /// Whether a journal has something to say to what it is about; `own` says what its objects are in the image.
+    fn is_met_by(&self, note: &Note, own: &FxHashMap<ObjectId, ObjectId>) -> bool {
+        let is_met = |change: &Change| self.holds(change.object, own) || self.wants(change);
         note.journal.iter().any(|change| !matches!(change.operation, Operation::Call { .. }) && is_met(change))
             || self.parents.contains(&note.actor)
+    }
+
+    fn holds(&self, object: ObjectId, own: &FxHashMap<ObjectId, ObjectId>) -> bool {
+        self.objects.contains(own.get(&object).unwrap_or(&object))
     }
 }
 
@@ -126,7 +178,10 @@ struct Page {
     number: u64,
     changes: Vec<Change>,
     inverse: Vec<Change>,
-    note: Option<Note>,
+    note: Option<(Note, FxHashMap<ObjectId, ObjectId>)>,
+    made: Vec<Made>,
+    made_by_live: Vec<Made>,
+    made_by_all: Vec<Made>,
 }
 
 pub fn tell<'s>(
@@ -144,12 +199,12 @@ pub fn tell<'s>(
         if commit.number <= beginning {
             break;
         }
-        let note = note_of(&commit, store.actor())?;
-        if let Some(note) = &note {
+        let note = note_of(&commit, store.actor())?.map(Note::in_own_ids);
+        if let Some((note, own)) = &note {
             if note.actor == subject.actor {
                 return Ok(Told::Before(commit.number, Box::new(note.clone())));
             }
-            if subject.is_met_by(note) {
+            if subject.is_met_by(note, own) {
                 beginning = beginning.min(note.fork_commit);
             }
         }
@@ -162,10 +217,18 @@ pub fn tell<'s>(
     story(store, landmarks, subject, pages).map(|story| Told::Story(Box::new(story)))
 }
 
-fn page(subject: &Subject, commit: Commit, note: Option<Note>) -> Page {
+fn page(subject: &Subject, commit: Commit, note: Option<(Note, FxHashMap<ObjectId, ObjectId>)>) -> Page {
     let changes = commit.changes.iter().filter_map(|change| subject.told(change)).collect();
     let inverse = commit.inverse.into_iter().filter(|change| subject.wants(change)).collect();
-    Page { number: commit.number, changes, inverse, note }
+    let is_wanted = |object: ObjectId| subject.objects.contains(&object);
+    let (mut mine, mut by_live) = (Vec::new(), Vec::new());
+    if let Some((note, own)) = &note {
+        mine = made(&note.journal, |object| subject.holds(object, own));
+        let books = commit.changes.partition_point(|change| change.id.seq < note.books);
+        by_live = made(&commit.changes[books..], is_wanted);
+    }
+    let made_by_all = made(&commit.changes, is_wanted);
+    Page { number: commit.number, changes, inverse, note, made: mine, made_by_live: by_live, made_by_all }
 }
 
 /// `pages` come newest first.
@@ -188,7 +251,7 @@ fn story<'s>(
         }
     }
     let names =
-        pages.iter().filter_map(|page| page.note.as_ref()).map(|note| (note.actor, note.name.clone())).collect();
+        pages.iter().filter_map(|page| page.note.as_ref()).map(|(note, _)| (note.actor, note.name.clone())).collect();
     let needed = needed(subject, &pages);
     let events = pages.into_iter().rev().map(|page| event(subject, page, &needed)).collect();
     Ok(Story { past, events, newborn, touched, names })
@@ -198,8 +261,8 @@ fn story<'s>(
 fn needed(subject: &Subject, pages: &[Page]) -> FxHashSet<ActorId> {
     let mut needed: FxHashSet<ActorId> = FxHashSet::default();
     // Newest first: who was dreamt inside of another was merged after it.
-    for note in pages.iter().filter_map(|page| page.note.as_ref()) {
-        if needed.contains(&note.actor) || subject.is_met_by(note) {
+    for (note, own) in pages.iter().filter_map(|page| page.note.as_ref()) {
+        if needed.contains(&note.actor) || subject.is_met_by(note, own) {
             needed.insert(note.actor);
             needed.extend(note.parents.iter().map(|(parent, _)| *parent));
         }
@@ -208,18 +271,16 @@ fn needed(subject: &Subject, pages: &[Page]) -> FxHashSet<ActorId> {
 }
 
 fn event(subject: &Subject, page: Page, needed: &FxHashSet<ActorId>) -> Event {
-    let Page { number, mut changes, note, .. } = page;
-    let Some(mut note) = note.filter(|note| needed.contains(&note.actor)) else {
-        return Event { number, what: What::Live(changes) };
+    let Page { number, mut changes, note, made, made_by_live, made_by_all, .. } = page;
+    let Some((mut note, own)) = note.filter(|(note, _)| needed.contains(&note.actor)) else {
+        return Event { number, what: What::Live(changes), made: Vec::new(), made_by_live: made_by_all };
     };
-    let of_subject = note.aliases.iter().filter(|alias| subject.objects.contains(&alias.live));
-    let shared: FxHashSet<ObjectId> = of_subject.map(|alias: &Alias| alias.shared).collect();
     for change in &mut note.journal {
-        if !subject.wants(change) && !shared.contains(&change.object) {
+        if !subject.wants(change) && !subject.holds(change.object, &own) {
             *change = nothing(change);
         }
     }
     let books = changes.iter().position(|change| change.id.seq >= note.books).unwrap_or(changes.len());
     let books = changes.split_off(books);
-    Event { number, what: What::Merge { note: Box::new(note), effects: changes, books } }
+    Event { number, what: What::Merge { note: Box::new(note), own, effects: changes, books }, made, made_by_live }
 }

@@ -7,7 +7,7 @@ const SLOTS: &[&str] = &["a", "b", "c"];
 /// Something to do to one of a few objects.
 fn edit(random: &mut Random, which: usize) -> String {
     let (name, number, index) = (SLOTS[random.below(SLOTS.len())], random.below(100), random.below(6));
-    match random.below(13) {
+    match random.below(16) {
         0 => format!("o{which} {name} := {number}"),
         1 => format!("o{which} removeSlot(\"{name}\")"),
         2 => format!("o{which} {name} := list({number})"),
@@ -19,6 +19,12 @@ fn edit(random: &mut Random, which: usize) -> String {
         9 => format!("m{which} removeAt(\"{name}\")"),
         10 => format!("t{which} appendSeq(\"{number}\")"),
         11 => format!("if(t{which} size > {index}, t{which} removeSlice({index}, {index}))"),
+        12 => format!("m{which} atPut(\"{name}\", list({number}))"),
+        13 => format!("if(m{which} at(\"{name}\") type == \"List\", m{which} at(\"{name}\") append({number}))"),
+        14 => {
+            let slot = format!("o{which} getLocalSlot(\"{name}\")");
+            format!("if({slot} type == \"List\", {slot} append({number}))")
+        }
         _ => format!("o{which} setProto({})", if number % 2 == 0 { "P" } else { "Object" }),
     }
 }
@@ -30,7 +36,8 @@ pub fn edits(random: &mut Random, which: usize) -> String {
 
 pub fn look(which: usize) -> String {
     format!(
-        "list(o{which} slotNames sort map(name, list(name, o{which} getLocalSlot(name))), o{which} proto == P, l{which},
+        "list(o{which} slotNames sort map(name, list(name, o{which} getLocalSlot(name))), o{which} protos map(proto,
+            if(proto == P, \"P\", if(proto == o0, \"o0\", if(proto == o1, \"o1\", \"Object\")))), l{which},
             m{which} keys sort map(key, list(key, m{which} at(key))), t{which} asString) asString"
     )
 }

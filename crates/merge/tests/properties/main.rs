@@ -9,15 +9,18 @@
 //! | the empty dream is the identity | `an_empty_dream_changes_nothing` |
 //! | an uncontended write is never lost | `no_write_is_lost`, `no_setting_is_lost`, `a_dream_alone_gets_all_it_did` |
 //! | every losing value is recoverable | `no_write_is_lost`, `no_setting_is_lost` |
-//! | deterministic across processes | `the_seed_of_the_tables_does_not_matter` |
+//! | deterministic across processes | `the_seed_of_the_tables_does_not_matter`, `another_process_comes_to_the_same` |
 //! | encoding round trip | `journals_come_back_as_they_were_written`; any change: `object`, test `change` |
 //! | compaction is invisible | `timeline::compaction_is_invisible`, `timeline::the_ledger_is_empty_when_all_is_merged` |
 //! | undo after do is the identity when uncontended | `undo_takes_back_what_nobody_contended` |
 //! | no dangling reference, acyclic prototypes | `references_lead_somewhere_and_protos_in_no_circle` |
+//! | no object loses all its prototypes | `protos::nobody_loses_all_protos_and_none_leads_in_a_circle` |
+//! | dreams in dreams | all scripts have some, two deep; `a_dream_in_a_dream_goes_on_from_where_it_forked` |
 //! | a hostile journal is refused without a trace | `hostile::lies_are_refused_without_a_trace` |
 //! | the same lists as loro | `cargo xtask bench merge --only lists`, since the product never compiles the peer |
 //!
-//! What a verifier read, and a crash in the middle of a commit, are not the kernel's.
+//! What a verifier read is `reads::completeness` of crate `image`, a crash in the middle of a commit its `merging_properties`.
+//! That these tests would notice is checked by `cargo xtask soak --only mutants`.
 
 #![allow(clippy::disallowed_methods, reason = "the number of cases comes from the environment")]
 
@@ -26,6 +29,7 @@ mod hostile;
 #[path = "../scenarios/lab.rs"]
 mod lab;
 mod model;
+mod protos;
 mod script;
 mod timeline;
 
@@ -124,9 +128,11 @@ proptest! {
         let receipt = lab.next_time();
         let mut random = Random::new(seed);
         for _ in 0..12 {
-            let Author { dream, parent, .. } = &prepared.authors[random.below(prepared.authors.len())];
+            let author = &prepared.authors[random.below(prepared.authors.len())];
+            let dream = &author.dream;
             let upto = random.below(dream.changes.len() + 1);
-            if let Some((parent, seen)) = parent.filter(|(parent, seen)| lab.ledger.admitted(*parent) < *seen as u64) {
+            let mut parents = prepared.parents(author).into_iter().map(|(parent, seen)| (parent.dream.actor, seen));
+            if let Some((parent, seen)) = parents.find(|(parent, seen)| lab.ledger.admitted(*parent) < *seen as u64) {
                 let refused = lab.ledger.merge(dream.actor, &dream.changes, receipt, &lab.image, &NoReconciler);
                 let expected = if dream.changes.is_empty() { Ok(Outcome::default()) } else {
                     Err(Refusal::ParentNotMerged(parent, seen as u64))
@@ -169,9 +175,8 @@ proptest! {
             let set = model.item(cast.list, *entry);
             prop_assert_eq!(item, &set.unwrap_or_else(|| brought(&prepared, *entry)), "{:?}", entry);
         }
-        let edges = model.edges(&cast.plain);
-        for object in cast.plain {
-            prop_assert_eq!(lab::protos(&lab.image, object), model.protos(object, &edges));
+        for (object, protos) in model.protos(&cast.plain) {
+            prop_assert_eq!(lab::protos(&lab.image, object), protos);
         }
     }
 
@@ -257,6 +262,36 @@ proptest! {
         prop_assert_eq!(lab.ledger.conflicts(), vec![]);
     }
 
+    /// A dream in a dream in a dream, each from where the one around it stopped, leaves what the innermost saw.
+    #[test]
+    fn a_dream_in_a_dream_goes_on_from_where_it_forked(
+        stories in proptest::collection::vec((proptest::collection::vec(any_step(), 0..6), 0..4usize), 1..4),
+        at_once in any::<bool>(),
+    ) {
+        let Prepared { mut lab, cast, .. } = prepare(&alone(0, Vec::new()));
+        let mut authors: Vec<Author> = Vec::new();
+        for (number, (steps, policy)) in stories.into_iter().enumerate() {
+            let (actor, policy) = (number as u64 + 20, Policy::ALL[policy]);
+            let mut author = match authors.last() {
+                None => Author::new(&mut lab, actor, policy),
+                Some(outer) => outer.inside(&mut lab, actor, policy),
+            };
+            steps.into_iter().for_each(|step| author.does(step, &cast));
+            if !at_once {
+                let receipt = lab.next_time();
+                take(&mut lab, author.dream.actor, &author.dream.changes, receipt);
+            }
+            authors.push(author);
+        }
+        if at_once {
+            let receipt = lab.next_time();
+            authors.iter().for_each(|author| drop(take(&mut lab, author.dream.actor, &author.dream.changes, receipt)));
+        }
+        prop_assert_eq!(lab.image.objects(), authors[authors.len() - 1].view.objects());
+        prop_assert_eq!(lab.ledger.conflicts(), vec![]);
+        prop_assert_eq!(lab.ledger.violations(), vec![]);
+    }
+
     /// Nobody notices that it was open, nor that it was merged.
     #[test]
     fn an_empty_dream_changes_nothing(script in any_script(), policy in 0..4usize) {
@@ -297,6 +332,46 @@ proptest! {
             prop_assert_eq!(&after[&object], &before, "{:?}", undo);
         }
     }
+}
+
+/// A number for all that a few merges said.
+fn digest() -> u64 {
+    let mut random = Random::new(3);
+    let mut step = || {
+        let [what, a, b, c] = [random.below(23), random.below(256), random.below(256), random.below(256)];
+        Step { what: what as u8, a: a as u8, b: b as u8, c: c as u8 }
+    };
+    let story = |fork, policy, step: &mut dyn FnMut() -> Step| Story {
+        fork,
+        policy,
+        steps: (0..12).map(|_| step()).collect(),
+        inner: None,
+    };
+    let dreams = (0..4).map(|policy| story(policy * 2, policy, &mut step)).collect();
+    let prepared = prepare(&Script { live: (0..8).map(|_| step()).collect(), dreams });
+    let mut lab = prepared.lab.clone();
+    let receipt = lab.next_time();
+    let dreams = prepared.authors.iter().map(|author| &author.dream);
+    let said: Vec<Outcome> = dreams.map(|dream| take(&mut lab, dream.actor, &dream.changes, receipt)).collect();
+    let text = format!("{said:?} {:?}", result(&lab));
+    text.bytes().fold(0, |sum: u64, byte| sum.wrapping_mul(1_000_003).wrapping_add(u64::from(byte)))
+}
+
+/// Where this is set, the digest is only to be told.
+const TELL: &str = "TELOS_TELL_DIGEST";
+
+#[test]
+fn another_process_comes_to_the_same() {
+    let digest = format!("digest {:016x}", digest());
+    if std::env::var_os(TELL).is_some() {
+        println!("{digest}");
+        return;
+    }
+    let program = std::env::current_exe().expect("this test is a program");
+    let mut command = std::process::Command::new(program);
+    command.args(["another_process_comes_to_the_same", "--exact", "--nocapture"]).env(TELL, "1");
+    let output = command.output().expect("it can be started again");
+    assert!(String::from_utf8_lossy(&output.stdout).contains(&digest), "{output:?}");
 }
 
 fn find(prepared: &Prepared, id: ChangeId) -> &Change {

@@ -41,9 +41,8 @@ impl Model {
             for (at, change) in own.iter().enumerate() {
                 let mut seen = ids(&live[..author.fork]);
                 seen.extend(ids(&own[..at]));
-                if let Some((parent, count)) = author.parent {
-                    let parent = prepared.authors.iter().find(|author| author.dream.actor == parent);
-                    seen.extend(ids(&parent.expect("it is there").dream.changes[..count]));
+                for (parent, count) in prepared.parents(author) {
+                    seen.extend(ids(&parent.dream.changes[..count]));
                 }
                 let mut change = change.clone();
                 change.time = change.time.min(receipt);
@@ -68,42 +67,99 @@ impl Model {
         self.all.iter().flat_map(|known| steps(known).into_iter().map(move |step| (known, step))).collect()
     }
 
-    /// The protos of an object that had none at rest.
-    pub fn protos(&self, object: ObjectId, edges: &[Edge]) -> Vec<ObjectId> {
-        let edge = |entry: &Entry| edges.iter().find(|edge| edge.from == object && edge.entry == *entry);
-        self.line(object, Line::Protos, 0).iter().filter_map(edge).map(|edge| edge.to).collect()
-    }
-
-    /// The edges of protos that are taken in, one after the other, and with each its author and strength.
-    pub fn edges(&self, objects: &[ObjectId]) -> Vec<Edge> {
-        let known = |id: ChangeId| self.all.iter().find(|known| known.change.id == id).expect("it was made");
-        let mut pending: Vec<Edge> = Vec::new();
-        for object in objects {
-            for (source, number) in self.line(*object, Line::Protos, 0) {
-                let by = known(source.expect("there were none at rest"));
-                let Operation::Insert { run: Run::Items(items), .. } = &by.change.operation else { continue };
-                let Datum::Object(to) = items[number as usize] else { continue };
-                pending.push(Edge { from: *object, to, entry: (source, number), by: by.change.id });
+    /// The protos of these objects, which had none at rest.
+    pub fn protos(&self, objects: &[ObjectId]) -> BTreeMap<ObjectId, Vec<ObjectId>> {
+        let trees: BTreeMap<ObjectId, Tree> =
+            objects.iter().map(|object| (*object, self.tree(*object, Line::Protos, 0))).collect();
+        let mut kept: Vec<Edge> = Vec::new();
+        loop {
+            let (taken, left_out) = self.edges(&trees, &kept);
+            let bereft = |object: ObjectId| !taken.iter().any(|edge| edge.from == object);
+            let before = kept.len();
+            for (object, tree) in &trees {
+                let left_out: Vec<Edge> = left_out.iter().filter(|edge| edge.from == *object).copied().collect();
+                if !left_out.is_empty() && bereft(*object) && !kept.iter().any(|edge| edge.from == *object) {
+                    for edge in self.replaced(*object, tree, &left_out, &taken) {
+                        if !leads(&kept, edge.to, edge.from) {
+                            kept.push(edge);
+                        }
+                    }
+                }
+            }
+            if kept.len() == before {
+                kept.retain(|edge| bereft(edge.from));
+                let all = [taken, kept].concat();
+                let edge = |from: ObjectId, entry: &Entry| {
+                    all.iter().find(|edge| edge.from == from && edge.entry == *entry).map(|edge| edge.to)
+                };
+                let protos = |tree: &Tree, from| tree.order().iter().filter_map(|entry| edge(from, entry)).collect();
+                return trees.iter().map(|(object, tree)| (*object, protos(tree, *object))).collect();
             }
         }
-        let mut taken: Vec<Edge> = Vec::new();
+    }
+
+    /// What those who made these edges had replaced by them, as they found it; live, which found everything, as those
+    /// found it who won.
+    fn replaced(&self, object: ObjectId, tree: &Tree, left_out: &[Edge], taken: &[Edge]) -> Vec<Edge> {
+        let is_of_live = |edge: &Edge| self.known(edge.by).policy.is_none();
+        let found = |edge: &Edge| {
+            let seen = self.known(edge.by).seen.iter().filter(|id| id.actor != edge.by.actor);
+            seen.copied().collect::<BTreeSet<ChangeId>>()
+        };
+        let mut views: Vec<BTreeSet<ChangeId>> = left_out.iter().filter(|edge| !is_of_live(edge)).map(found).collect();
+        for edge in left_out.iter().filter(|edge| is_of_live(edge)) {
+            let is_unseen = |other: &&Edge| !is_of_live(other) && !self.known(edge.by).seen.contains(&other.by);
+            views.extend(taken.iter().filter(is_unseen).map(found));
+        }
+        let mut replaced = Vec::new();
+        for entry in tree.order() {
+            let Some(by) = tree.deleted.get(&entry) else { continue };
+            let actors: BTreeSet<ActorId> = by.iter().map(|id| id.actor).collect();
+            let is_theirs = actors.iter().all(|actor| left_out.iter().any(|edge| edge.by.actor == *actor));
+            let is_found = views.iter().any(|seen| Tree::is_seen(entry, seen) && by.is_disjoint(seen));
+            if actors.len() == by.len() && is_theirs && is_found {
+                replaced.extend(self.edge(object, entry));
+            }
+        }
+        replaced
+    }
+
+    fn known(&self, id: ChangeId) -> &Known {
+        self.all.iter().find(|known| known.change.id == id).expect("it was made")
+    }
+
+    fn edge(&self, from: ObjectId, entry: Entry) -> Option<Edge> {
+        let by = self.known(entry.0.expect("there were none at rest"));
+        let Operation::Insert { run: Run::Items(items), .. } = &by.change.operation else { return None };
+        let Datum::Object(to) = items[entry.1 as usize] else { return None };
+        Some(Edge { from, to, entry, by: by.change.id })
+    }
+
+    /// The edges of protos that are taken in, one after the other, and those that are left out, beside what is kept.
+    fn edges(&self, trees: &BTreeMap<ObjectId, Tree>, kept: &[Edge]) -> (Vec<Edge>, Vec<Edge>) {
+        let known = |id: ChangeId| self.known(id);
+        let shown = trees.iter().flat_map(|(object, tree)| tree.shown().into_iter().map(|entry| (*object, entry)));
+        let mut pending: Vec<Edge> = shown.filter_map(|(object, entry)| self.edge(object, entry)).collect();
+        let (mut taken, mut left_out): (Vec<Edge>, Vec<Edge>) = (Vec::new(), Vec::new());
         while !pending.is_empty() {
             let key = |edge: &&Edge| (known(edge.by).strength(), edge.from, edge.entry);
-            let strongest = *pending.iter().max_by_key(key).expect("there is one");
-            let is_free = |edge: &&Edge| {
-                let is_before = **edge == strongest || known(strongest.by).seen.contains(&edge.by);
-                is_before && !pending.iter().any(|other| known(edge.by).seen.contains(&other.by))
-            };
-            let edge = *pending.iter().filter(is_free).max_by_key(key).expect("somebody came first");
+            let mut edge = *pending.iter().max_by_key(key).expect("there is one");
+            while let Some(seen) =
+                pending.iter().filter(|other| known(edge.by).seen.contains(&other.by)).max_by_key(key)
+            {
+                edge = *seen;
+            }
             pending.retain(|other| *other != edge);
-            let closes = |edges: &[Edge]| leads(edges, edge.to, edge.from);
+            let closes = |edges: &[Edge]| leads(&[edges, kept].concat(), edge.to, edge.from);
             let seen: Vec<Edge> =
                 taken.iter().filter(|other| known(edge.by).seen.contains(&other.by)).copied().collect();
             if !closes(&taken) || (known(edge.by).policy.is_none() && closes(&seen)) {
                 taken.push(edge);
+            } else {
+                left_out.push(edge);
             }
         }
-        taken
+        (taken, left_out)
     }
 
     pub fn fields(&self) -> BTreeMap<(ObjectId, Field), Datum> {
@@ -181,11 +237,15 @@ impl Model {
     }
 
     pub fn line(&self, object: ObjectId, line: Line, rest: usize) -> Vec<Entry> {
+        self.tree(object, line, rest).shown()
+    }
+
+    fn tree(&self, object: ObjectId, line: Line, rest: usize) -> Tree {
         let mut tree = Tree::new(rest);
         for known in self.all.iter().filter(|known| known.change.object == object) {
             tree.apply(known, line);
         }
-        tree.shown()
+        tree
     }
 }
 
@@ -196,7 +256,7 @@ fn named(mut heads: Vec<(&Known, Datum)>) -> Vec<(ChangeId, Datum)> {
 
 /// One object has another as a proto, since this change.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Edge {
+struct Edge {
     from: ObjectId,
     to: ObjectId,
     entry: Entry,

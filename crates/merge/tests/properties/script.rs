@@ -32,14 +32,17 @@ pub struct Story {
 }
 
 pub fn any_step() -> impl Strategy<Value = Step> {
-    (0..22u8, any::<u8>(), any::<u8>(), any::<u8>()).prop_map(|(what, a, b, c)| Step { what, a, b, c })
+    (0..23u8, any::<u8>(), any::<u8>(), any::<u8>()).prop_map(|(what, a, b, c)| Step { what, a, b, c })
 }
 
 pub fn any_script() -> impl Strategy<Value = Script> {
     let story = || (any::<u8>(), 0..4u8, vec(any_step(), 0..7));
-    let dream = (story(), proptest::option::weighted(0.3, story())).prop_map(|((fork, policy, steps), inner)| {
-        let inner = inner.map(|(fork, policy, steps)| Box::new(Story { fork, policy, steps, inner: None }));
-        Story { fork, policy, steps, inner }
+    let inner = || proptest::option::weighted(0.3, story());
+    let dream = (story(), inner(), inner()).prop_map(|(outer, inner, innermost)| {
+        let made =
+            |(fork, policy, steps), inner: Option<Story>| Story { fork, policy, steps, inner: inner.map(Box::new) };
+        let innermost = innermost.map(|story| made(story, None));
+        made(outer, inner.map(|story| made(story, innermost)))
     });
     (vec(any_step(), 0..8), vec(dream, 1..4)).prop_map(|(live, dreams)| Script { live, dreams })
 }
@@ -71,8 +74,23 @@ pub fn cast(lab: &mut Lab) -> Cast {
     Cast { plain, list, text, bag, map, counter }
 }
 
-/// What a step means in this view, for the change that gets this id.
-pub fn operation(step: Step, cast: &Cast, view: &Image, id: ChangeId) -> Option<(ObjectId, Operation)> {
+/// What a step means in this view, for the changes that get ids from this one on.
+pub fn operations(step: Step, cast: &Cast, view: &Image, id: ChangeId) -> Vec<(ObjectId, Operation)> {
+    let (plain, other) = (cast.plain[usize::from(step.a % 4)], cast.plain[usize::from(step.b % 4)]);
+    if step.what == 21 {
+        return if reaches(view, other, plain) { Vec::new() } else { set_proto(view, plain, other) };
+    }
+    operation(step, cast, view, id).into_iter().collect()
+}
+
+/// One proto instead of all that there are.
+pub fn set_proto(view: &Image, object: ObjectId, proto: ObjectId) -> Vec<(ObjectId, Operation)> {
+    let count = view.length(object, Line::Protos);
+    let delete = (count > 0).then_some(Operation::Delete { line: Line::Protos, index: 0, count });
+    delete.into_iter().chain([add_proto(proto)]).map(|operation| (object, operation)).collect()
+}
+
+fn operation(step: Step, cast: &Cast, view: &Image, id: ChangeId) -> Option<(ObjectId, Operation)> {
     let Step { what, a, b, c } = step;
     let plain = cast.plain[usize::from(a % 4)];
     let place = cast.plain[usize::from(a % 2)];
@@ -140,7 +158,7 @@ fn create(step: Step, cast: &Cast, view: &Image, id: ChangeId) -> Option<(Object
 }
 
 /// Whether the protos lead from one object to another.
-fn reaches(image: &Image, from: ObjectId, to: ObjectId) -> bool {
+pub fn reaches(image: &Image, from: ObjectId, to: ObjectId) -> bool {
     let mut seen = Vec::new();
     let mut pending = vec![from];
     while let Some(object) = pending.pop() {
@@ -188,19 +206,23 @@ impl Author {
 
     pub fn does(&mut self, step: Step, cast: &Cast) {
         let id = ChangeId::new(self.dream.actor, self.dream.changes.len() as u64 + 1);
-        let Some((object, operation)) = operation(step, cast, &self.view, id) else { return };
-        self.view.apply(object, &operation).expect("the author does what its objects can hold");
         let time = Time(self.dream.time.0 + (u64::from(step.c % 8) << 16));
-        self.dream.does(object, operation);
-        self.dream.changes.last_mut().expect("it was just added").time = time;
+        self.does_all(operations(step, cast, &self.view, id), time);
+    }
+
+    pub fn does_all(&mut self, operations: Vec<(ObjectId, Operation)>, time: Time) {
+        for (object, operation) in operations {
+            self.view.apply(object, &operation).expect("the author does what its objects can hold");
+            self.dream.does(object, operation);
+            self.dream.changes.last_mut().expect("it was just added").time = time;
+        }
     }
 }
 
 pub fn live_does(lab: &mut Lab, step: Step, cast: &Cast) {
     let id = lab.next_id();
-    if let Some((object, operation)) = operation(step, cast, &lab.image.clone(), id) {
-        lab.live(object, operation);
-    }
+    let operations = operations(step, cast, &lab.image.clone(), id);
+    lab.live_all(operations);
 }
 
 /// Live has done all that it does, the dreams have written their journals, and nothing has been merged.
@@ -209,6 +231,20 @@ pub struct Prepared {
     pub lab: Lab,
     pub cast: Cast,
     pub authors: Vec<Author>,
+}
+
+impl Prepared {
+    /// The dreams that one was forked inside of, the outermost first, and how many changes each had made by then.
+    pub fn parents(&self, author: &Author) -> Vec<(&Author, usize)> {
+        let mut parents = Vec::new();
+        let mut next = author.parent;
+        while let Some((actor, count)) = next {
+            let outer = self.authors.iter().find(|author| author.dream.actor == actor).expect("it is there");
+            parents.insert(0, (outer, count));
+            next = outer.parent;
+        }
+        parents
+    }
 }
 
 pub fn prepare(script: &Script) -> Prepared {
@@ -234,21 +270,27 @@ pub fn prepare_with_seed(script: &Script, seed: u64) -> Prepared {
 }
 
 fn dream(story: &Story, actor: u64, lab: &mut Lab, cast: &Cast, authors: &mut Vec<Author>) {
-    let mut author = Author::new(lab, actor, Policy::ALL[usize::from(story.policy)]);
+    let author = Author::new(lab, actor, Policy::ALL[usize::from(story.policy)]);
+    go_on(story, author, lab, cast, authors);
+}
+
+/// Does what the story says, and lets the dream inside of it begin on the way. Outer ones come first.
+fn go_on(story: &Story, mut author: Author, lab: &mut Lab, cast: &Cast, authors: &mut Vec<Author>) {
     let mut inner = None;
     for at in 0..=story.steps.len() {
         if let Some(story) = &story.inner
             && usize::from(story.fork) % (at.max(1) + 1) == 0
             && inner.is_none()
         {
-            let mut author = author.inside(lab, actor + 10, Policy::ALL[usize::from(story.policy)]);
-            story.steps.iter().for_each(|step| author.does(*step, cast));
-            inner = Some(author);
+            let actor = author.dream.actor.0 + 10;
+            inner = Some((story, author.inside(lab, actor, Policy::ALL[usize::from(story.policy)])));
         }
         if let Some(step) = story.steps.get(at) {
             author.does(*step, cast);
         }
     }
     authors.push(author);
-    authors.extend(inner);
+    if let Some((story, inner)) = inner {
+        go_on(story, inner, lab, cast, authors);
+    }
 }

@@ -45,12 +45,20 @@ impl Lab {
 
     /// Commits one operation of the live image.
     pub fn live(&mut self, object: ObjectId, operation: Operation) {
+        self.live_all(vec![(object, operation)]);
+    }
+
+    /// Commits several at once.
+    pub fn live_all(&mut self, operations: Vec<(ObjectId, Operation)>) {
         let time = self.next_time();
-        self.seq += 1;
-        let change = Change::new(ChangeId::new(LIVE, self.seq), time, object, operation);
-        self.ledger.commit(std::slice::from_ref(&change), &self.image).expect("live keeps to the rules");
-        self.image.commit(std::slice::from_ref(&change)).expect("live does what its objects can hold");
-        self.done.push(change);
+        let numbered = operations.into_iter().zip(self.seq + 1..);
+        let changes: Vec<Change> = numbered
+            .map(|((object, operation), seq)| Change::new(ChangeId::new(LIVE, seq), time, object, operation))
+            .collect();
+        self.ledger.commit(&changes, &self.image).expect("live keeps to the rules");
+        self.image.commit(&changes).expect("live does what its objects can hold");
+        self.seq += changes.len() as u64;
+        self.done.extend(changes);
     }
 
     pub fn create(&mut self, creation: Creation) -> ObjectId {

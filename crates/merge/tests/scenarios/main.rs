@@ -1,5 +1,6 @@
 //! The scenarios of the merge by name, each under every policy: what a user would see.
 
+mod circles;
 mod hostile;
 mod lab;
 mod rest;

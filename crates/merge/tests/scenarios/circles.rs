@@ -1,0 +1,117 @@
+//! Protos that would lead in a circle: what is left out, what is kept, and what live makes of it.
+
+use crate::lab::*;
+use crate::under_each_policy;
+use merge::*;
+use object::change::*;
+
+/// Both put something else in the place of what was there. The one that was left out left its object with nothing.
+#[test]
+fn an_object_whose_new_proto_is_left_out_keeps_what_that_replaced() {
+    let results = under_each_policy(|lab, policy| {
+        let root = lab.object();
+        let [a, b] = [(); 2].map(|()| lab.create(Creation { protos: vec![root], ..Creation::default() }));
+        let instead = |proto| [Operation::Delete { line: Line::Protos, index: 0, count: 1 }, add_proto(proto)];
+        let mut dream = lab.fork(2, policy);
+        lab.live_all(instead(b).map(|operation| (a, operation)).into());
+        let later = lab.next_time();
+        for operation in instead(a) {
+            dream.at(later).does(b, operation);
+        }
+        let outcome = lab.merge(&dream);
+        assert_eq!(outcome.violations.len(), 1);
+        let shown = [a, b].map(|object| protos(&lab.image, object));
+        if shown == [vec![root], vec![a]] {
+            "dream"
+        } else if shown == [vec![b], vec![root]] {
+            "live"
+        } else {
+            "none"
+        }
+    });
+    assert_eq!(results, ["dream", "live", "dream", "dream"]);
+}
+
+/// A dream's own circle: what was there when it forked led back already.
+#[test]
+fn a_circle_of_the_dreams_own_takes_no_proto_away() {
+    let mut lab = Lab::new();
+    let root = lab.object();
+    let a = lab.create(Creation { protos: vec![root], ..Creation::default() });
+    let b = lab.create(Creation { protos: vec![a], ..Creation::default() });
+    let mut dream = lab.fork(2, Policy::ForkWins);
+    dream.does(a, Operation::Delete { line: Line::Protos, index: 0, count: 1 }).does(a, add_proto(b));
+    assert_eq!(lab.merge(&dream).violations.len(), 1);
+    assert_eq!((protos(&lab.image, a), protos(&lab.image, b)), (vec![root], vec![a]));
+}
+
+/// Some side took the proto away on purpose: what was left out had not replaced it alone.
+#[test]
+fn a_proto_that_somebody_took_away_is_not_kept() {
+    for is_kept in [true, false] {
+        let mut lab = Lab::new();
+        let root = lab.object();
+        let [a, b] = [(); 2].map(|()| lab.create(Creation { protos: vec![root], ..Creation::default() }));
+        let delete = || Operation::Delete { line: Line::Protos, index: 0, count: 1 };
+        let (mut one, mut other) = (lab.fork(2, Policy::LiveWins), lab.fork(3, Policy::LiveWins));
+        one.does(a, delete()).does(a, add_proto(b));
+        if !is_kept {
+            other.does(a, delete());
+        }
+        lab.live_all(vec![(b, delete()), (b, add_proto(a))]);
+        lab.merge(&one);
+        assert_eq!(protos(&lab.image, a), [root]);
+        lab.merge(&other);
+        assert_eq!(protos(&lab.image, a), if is_kept { vec![root] } else { vec![] });
+        // What live takes away stays away, and so does what it adds.
+        if is_kept {
+            lab.live(a, delete());
+            lab.live(a, add_proto(root));
+            lab.live(a, add_proto(root));
+        }
+        let mut last = lab.fork(4, Policy::ForkWins);
+        last.does(a, add_proto(root));
+        lab.merge(&last);
+        assert_eq!(protos(&lab.image, a), vec![root; if is_kept { 3 } else { 1 }]);
+    }
+}
+
+/// The ledger took it for shown again, the image did not show it, and what came next went to the wrong place.
+#[test]
+fn what_was_left_out_does_not_come_back_by_what_live_does() {
+    let mut lab = Lab::new();
+    let (a, b, c, d) = (lab.object(), lab.object(), lab.object(), lab.object());
+    let mut dream = lab.fork(2, Policy::ForkWins);
+    lab.live(a, add_proto(b));
+    dream.does(b, add_proto(a));
+    lab.merge(&dream);
+    assert_eq!((protos(&lab.image, a), protos(&lab.image, b)), (vec![], vec![a]));
+    lab.live(b, Operation::Delete { line: Line::Protos, index: 0, count: 1 });
+    lab.live(a, add_proto(c));
+    let mut last = lab.fork(3, Policy::ForkWins);
+    let run = Run::items([Datum::Object(d)]);
+    last.does(a, Operation::Insert { line: Line::Protos, index: 1, run });
+    lab.merge(&last);
+    assert_eq!((protos(&lab.image, a), protos(&lab.image, b)), (vec![c, d], vec![]));
+    assert_eq!(lab.ledger.violations(), []);
+}
+
+/// What is added beside a kept proto does not drive it out.
+#[test]
+fn what_was_kept_stays_when_live_adds_to_it() {
+    let mut lab = Lab::new();
+    let (root, c, d) = (lab.object(), lab.object(), lab.object());
+    let [a, b] = [(); 2].map(|()| lab.create(Creation { protos: vec![root], ..Creation::default() }));
+    let delete = || Operation::Delete { line: Line::Protos, index: 0, count: 1 };
+    let mut dream = lab.fork(2, Policy::ForkWins);
+    lab.live_all(vec![(a, delete()), (a, add_proto(b))]);
+    dream.does(b, delete()).does(b, add_proto(a));
+    lab.merge(&dream);
+    lab.live(a, add_proto(c));
+    assert_eq!(protos(&lab.image, a), [c, root]);
+    let mut last = lab.fork(3, Policy::ForkWins);
+    let run = Run::items([Datum::Object(d)]);
+    last.does(a, Operation::Insert { line: Line::Protos, index: 2, run });
+    lab.merge(&last);
+    assert_eq!(protos(&lab.image, a), [c, root, d]);
+}
