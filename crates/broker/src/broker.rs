@@ -7,6 +7,7 @@ use crate::error::Refusal;
 use crate::files;
 use crate::house::House;
 use crate::http::Http;
+use crate::later;
 use crate::places::Places;
 use crate::policy::Policy;
 use crate::record::Record;
@@ -50,7 +51,8 @@ impl Broker {
             let asked = if Capability::of(&call.name) == Some(Capability::Commands) { 1 } else { call.arguments.len() };
             let arguments =
                 call.arguments.iter().take(asked).cloned().map(|value| self.scrubbed_value(value)).collect();
-            record.write(caller.name(), Call { name: call.name.clone(), arguments }, answer.clone());
+            let call = Call { name: call.name.clone(), arguments, key: call.key.clone() };
+            record.write(caller.name(), call, answer.clone());
         }
         answer
     }
@@ -82,7 +84,29 @@ impl Broker {
                 "blocked: this dream's policy for {name} is `blocked`; begin it with --net-policy"
             )),
             Policy::Simulated => dream.script.play(capability, &ruling.answers, call),
+            Policy::Later => self.defer(dream, capability, call),
             Policy::Redirected => redirected(Some(dream)),
+        }
+    }
+
+    /// Answers in the place of the world, which is asked when the dream is merged. What could not be asked then is not promised.
+    fn defer(&self, dream: &Dream, capability: Capability, call: &Call) -> Answer {
+        let ruling = dream.policies.ruling(capability);
+        if !later::is_effect(call) {
+            return dream.script.play(capability, &ruling.answers, call);
+        }
+        if capability == Capability::Http
+            && let Err(refusal) = self.http.check(&self.house, dream.hosts.as_deref(), call)
+        {
+            return match refusal {
+                Refusal::Blocked(why) => Answer::blocked(format!("blocked: {why}")),
+                Refusal::Failed(why) => Answer::failed(why),
+            };
+        }
+        match dream.script.find(capability, &ruling.answers, call) {
+            Some(Answer { way: Way::Simulated, values }) => Answer { way: Way::Deferred, values },
+            Some(failed) => failed,
+            None => later::promise(capability),
         }
     }
 

@@ -10,11 +10,14 @@ pub struct Call {
     pub name: String,
     #[serde(default)]
     pub arguments: Vec<Value>,
+    /// Of a call that was promised by a dream, and may be made more than once: whoever it is for can tell that by the same key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
 }
 
 impl Call {
     pub fn new(name: &str, arguments: impl IntoIterator<Item = Value>) -> Call {
-        Call { name: name.into(), arguments: arguments.into_iter().collect() }
+        Call { name: name.into(), arguments: arguments.into_iter().collect(), key: None }
     }
 }
 
@@ -26,6 +29,8 @@ pub enum Way {
     Redirected,
     /// By a script, or from a recording.
     Simulated,
+    /// By a promise: it is to be made when the dream is merged.
+    Deferred,
     /// Not at all: policy forbids it. The one value says why.
     Blocked,
     /// By an error; the one value is its message.

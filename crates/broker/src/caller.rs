@@ -33,6 +33,10 @@ impl Caller {
         Caller(Kind::Dream(Box::new(Dream { name: name.into(), hosts, policies, script: Script::default() })))
     }
 
+    pub fn is_live(&self) -> bool {
+        matches!(self.0, Kind::Live)
+    }
+
     /// For messages and recordings.
     pub fn name(&self) -> String {
         match &self.0 {

@@ -4,6 +4,7 @@
 //! - `value`, `call`: what crosses: a name and arguments in, a way and values out
 //! - `policy`: what a dream may do, capability by capability; `policy_file` is how people write it
 //! - `script`: scripted and recorded answers, and how they are played
+//! - `later`: calls that a dream promises, and that are made when it is merged
 //! - `house`: what the operator allows at the most, and the secrets, which never leave
 //! - `broker`: decides who answers, and writes down what was answered (`record`)
 //! - `http`, `command`, `files`, `small`: those who answer
@@ -21,6 +22,7 @@ mod error;
 mod files;
 mod house;
 mod http;
+mod later;
 mod places;
 mod policy;
 mod policy_file;
@@ -35,6 +37,7 @@ pub use call::{Answer, Call, Capability, Way};
 pub use caller::Caller;
 pub use error::BrokerError;
 pub use house::House;
+pub use later::Promises;
 pub use policy::{Policies, Policy, Ruling};
 pub use script::{Pattern, Scripted};
 pub use stop::Stop;

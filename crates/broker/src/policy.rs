@@ -12,12 +12,14 @@ pub enum Policy {
     Blocked,
     /// By scripted or recorded answers.
     Simulated,
+    /// By scripted answers or a promise; what does something is done when the dream is merged.
+    Later,
     /// By the world outside, as far as the house allows.
     Redirected,
 }
 
 impl Policy {
-    pub const ALL: [Policy; 4] = [Policy::Own, Policy::Blocked, Policy::Simulated, Policy::Redirected];
+    pub const ALL: [Policy; 5] = [Policy::Own, Policy::Blocked, Policy::Simulated, Policy::Later, Policy::Redirected];
 }
 
 /// One for each capability.
@@ -36,7 +38,7 @@ pub struct Policies {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct Ruling {
     pub policy: Policy,
-    /// For `Simulated`.
+    /// For `Simulated` and `Later`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<Scripted>,
     /// For http: of the hosts that the house allows, only these; all if there is none here.

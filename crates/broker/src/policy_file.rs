@@ -3,6 +3,7 @@
 use crate::call::{Capability, Way};
 use crate::error::BrokerError;
 use crate::house;
+use crate::later;
 use crate::policy::{Policies, Policy, Ruling};
 use crate::record::Line;
 use crate::script::{Pattern, Scripted};
@@ -72,6 +73,9 @@ fn ruling(file: &Path, capability: Capability, table: Table, left: &mut usize) -
     let name = capability.name();
     if capability != Capability::Http && !table.hosts.is_empty() {
         return Err(content(file, None, &format!("[{name}] has no `hosts`; only [http] has")));
+    }
+    if table.policy == Policy::Later && !later::can_be_later(capability) {
+        return Err(content(file, None, &format!("[{name}] cannot be `later`; [http] and [commands] can")));
     }
     for host in &table.hosts {
         house::destinations(host).map_err(|error| content(file, None, &format!("[http] hosts: {error}")))?;

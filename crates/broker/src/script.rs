@@ -73,6 +73,16 @@ pub(crate) struct Script {
 impl Script {
     /// Those that fit are given one after the other, the last again and again.
     pub fn play(&self, capability: Capability, answers: &[Scripted], call: &Call) -> Answer {
+        self.find(capability, answers, call).unwrap_or_else(|| {
+            Answer::failed(format!(
+                "no answer is scripted for {}: add one to the policy file, or a line to the recording that it names",
+                shown(call)
+            ))
+        })
+    }
+
+    /// The same, if there is one.
+    pub fn find(&self, capability: Capability, answers: &[Scripted], call: &Call) -> Option<Answer> {
         let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
         let mut last = None;
         for (number, scripted) in answers.iter().enumerate().filter(|(_, scripted)| scripted.fits(call)) {
@@ -81,13 +91,7 @@ impl Script {
                 break;
             }
         }
-        match last {
-            Some(scripted) => scripted.answer(),
-            None => Answer::failed(format!(
-                "no answer is scripted for {}: add one to the policy file, or a line to the recording that it names",
-                shown(call)
-            )),
-        }
+        last.map(Scripted::answer)
     }
 }
 

@@ -56,10 +56,13 @@ fn every_policy_does_what_it_says_for_every_capability() {
         (Http, Own, Way::Blocked),
         (Http, Blocked, Way::Blocked),
         (Http, Simulated, Way::Simulated),
+        // It only asks.
+        (Http, Later, Way::Simulated),
         (Http, Redirected, Way::Redirected),
         (Commands, Own, Way::Blocked),
         (Commands, Blocked, Way::Blocked),
         (Commands, Simulated, Way::Simulated),
+        (Commands, Later, Way::Deferred),
         (Commands, Redirected, Way::Redirected),
         (Files, Own, Way::Blocked),
         (Files, Blocked, Way::Blocked),
@@ -93,7 +96,7 @@ fn every_policy_does_what_it_says_for_every_capability() {
                 assert!(why.starts_with("blocked: ") && why.contains("--net-policy"), "{why}");
                 assert!(why.contains(capability.name()), "{why}");
             }
-            Way::Simulated => assert_eq!(answer.values, [text("scripted")]),
+            Way::Simulated | Way::Deferred => assert_eq!(answer.values, [text("scripted")]),
             _ => assert_ne!(answer.values, [text("scripted")]),
         }
     }

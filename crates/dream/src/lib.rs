@@ -54,7 +54,7 @@ pub use journal::{
 };
 pub use kept::{
     DEPTH_MAX, DreamId, Dreams, End, FileChange, FileKind, Header, KeptDream, Limits, Lineage, Listed, Original,
-    PROGRAM_FAILED, Recording, Retention, SeenDirectory, Status, Summary, Usage,
+    PROGRAM_FAILED, Recording, Retention, SeenDirectory, Status, Summary, Usage, digest_of,
 };
 pub use layers::Written;
 pub use world::write_down;

@@ -36,6 +36,7 @@ fn header(actor: u64) -> Header {
         limits: Limits { time_ms: Some(60_000), fuel: Some(1_000_000), ..Limits::default() },
         directories: Vec::new(),
         bounds: Bounds::default(),
+        promises: None,
         created_ms: 1_000_000,
         is_kept: false,
     }

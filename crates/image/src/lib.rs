@@ -40,7 +40,10 @@ pub use form::{Flags, readable_text};
 pub use identity::Identities;
 pub use image::{Cause, Embedder, Image, Options};
 pub use load::{Records, StoreLoader};
-pub use merging::{Arrival, Choice, Left, MergePlan, Merged, policy_name};
+pub use merging::{
+    APPLY_FILES, Arrival, BroughtFiles, Choice, Delivery, DeliveryStatus, FileConflict, Left, MergePlan, Merged,
+    Settlement, policy_name,
+};
 pub use provenance::{Dreamt, Provenance, Search, Writing};
 pub use reading::ReadSet;
 pub use revert::Reverted;

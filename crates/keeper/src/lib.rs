@@ -36,7 +36,9 @@ pub use bounds::Bounds;
 pub use brokering::{Brokering, broker};
 pub use client::{Canceller, Client, RunEvent};
 pub use error::KeeperError;
-pub use inside::{Begun, Birth, Conclusion, Listen, Living, Outside, Unanswered, Wait, Watch, dream, live, say_failed};
+pub use inside::{
+    Begun, Birth, Conclusion, Listen, Living, Outside, Posted, Unanswered, Wait, Watch, dream, live, say_failed,
+};
 pub use keeping::{Notice, Plan, keep};
 pub use socket::{SOCKET, socket_path};
 pub use warding::{Conversation, Ordered, Warding, ward};

@@ -1,25 +1,51 @@
-//! The broker of `telos up`: what the keeper passes on, in words that crate `broker` understands.
+//! The broker of `telos up`: what the keeper passes on, in words that crate `broker` understands; and the files of merged dreams,
+//! which are brought to where they belong in this process, for it is the one that acts on the world.
 
+use crate::handover::{Handed, Handover, call};
 use crate::report;
-use anyhow::Context;
-use broker::{Answer, Broker, Caller, House, Policies, Stop};
+use anyhow::{Context, bail};
+use broker::{Answer, Broker, Call, Caller, House, Policies, Stop, Value, Way};
 use keeper::Brokering;
 use std::fs::File;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub struct Brokered {
     broker: Broker,
+    image: PathBuf,
     /// That the recording ends early was told.
     is_told: AtomicBool,
 }
 
 impl Brokered {
-    pub fn new(house: Option<&Path>, record: Option<&Path>) -> anyhow::Result<Brokered> {
+    /// Of the image in this directory.
+    pub fn new(image: &Path, house: Option<&Path>, record: Option<&Path>) -> anyhow::Result<Brokered> {
         let house = house.map_or_else(|| Ok(House::default()), House::read)?;
         let record = record.map(open_recording).transpose()?;
-        Ok(Brokered { broker: Broker::new(house, record), is_told: AtomicBool::new(false) })
+        Ok(Brokered { broker: Broker::new(house, record), image: image.into(), is_told: AtomicBool::new(false) })
+    }
+
+    /// Only the live image asks for this, and none of its programs can.
+    fn hand_over(&self, asked: &Call) -> Answer {
+        match self.handed(asked).and_then(|handed| Ok(serde_json::to_string(&handed)?)) {
+            Ok(told) => Answer { way: Way::Redirected, values: vec![Value::Text(told)] },
+            Err(error) => Answer::failed(format!("{error:#}")),
+        }
+    }
+
+    fn handed(&self, asked: &Call) -> anyhow::Result<Handed> {
+        let texts = asked.arguments.iter().map(|value| if let Value::Text(text) = value { text } else { "" });
+        let texts: Vec<&str> = texts.collect();
+        let [store, rest @ ..] = &texts[..] else { bail!("it does not say of which image") };
+        let store = u128::from_str_radix(store, 16).context("that is no id of a store")?.to_be_bytes();
+        let handover = Handover { image: &self.image, store };
+        match (asked.name.as_str(), rest) {
+            (call::APPLY, [dream, digest]) => handover.apply(dream, digest),
+            (call::TAKE, [dream, digest, place]) => handover.take(dream, digest, &serde_json::from_str(place)?),
+            (call::RESTORE, [dream]) => handover.restore(dream),
+            _ => bail!("`{}` is asked for in another way", asked.name),
+        }
     }
 }
 
@@ -46,9 +72,10 @@ impl Brokering for Brokered {
         Caller::dream(name, policies)
     }
 
-    fn answer(&self, caller: &Caller, call: &[u8], stop: &Stop) -> Vec<u8> {
-        let answer = match serde_json::from_slice(call) {
-            Ok(call) => self.broker.answer(caller, &call, stop),
+    fn answer(&self, caller: &Caller, body: &[u8], stop: &Stop) -> Vec<u8> {
+        let answer = match serde_json::from_slice::<Call>(body) {
+            Ok(asked) if caller.is_live() && call::ALL.contains(&asked.name.as_str()) => self.hand_over(&asked),
+            Ok(asked) => self.broker.answer(caller, &asked, stop),
             Err(error) => Answer::failed(format!("the call cannot be read: {error}")),
         };
         if let Some(problem) = self.broker.recording_problem()

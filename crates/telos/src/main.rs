@@ -2,6 +2,7 @@
 
 mod alarm;
 mod answer;
+mod apply;
 mod brokered;
 mod cambrian;
 mod chronicle;
@@ -9,6 +10,7 @@ mod command;
 mod documentation;
 mod examination;
 mod habit;
+mod handover;
 mod highlight;
 mod hint;
 mod holder;

@@ -1,7 +1,9 @@
 //! What lives in the image process: the image, and how a request of the protocol becomes a transaction and its end an
 //! answer.
 
+mod attempt;
 mod candidate;
+mod delivering;
 mod dreaming;
 mod dreams;
 mod farewell;
@@ -11,9 +13,12 @@ mod judging;
 mod merging;
 mod names;
 mod nested;
+mod promises;
 mod protection;
 mod settling;
 mod telling;
+mod turning;
+mod undoing;
 
 pub use names::Roots;
 pub use telling::page_of;
@@ -29,11 +34,10 @@ use crate::host::{Sink, StandardOutput};
 use crate::options::MachineOptions;
 use crate::report;
 use crate::session::{self, Session};
-use crate::turns;
 use glance::{Glance, waking_facts};
 use image::{Cause, Image, ImageError};
 use keeper::protocol::{Answer, Command, Durability, Failure, FailureKind, Form, Nest, Outcome, Request, Shown};
-use keeper::{Begun, Birth, Conclusion, Living, Wait, Watch};
+use keeper::{Begun, Birth, Conclusion, Living, Posted, Wait, Watch};
 use language::{Limits, Value, Vm};
 use serde_json::json;
 use std::convert::Infallible;
@@ -42,12 +46,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use store::{StoreError, Ticket};
+use store::Ticket;
 
 /// Without a limit fuel is still counted: nothing ever uses so much.
 const ENDLESS: u64 = 1 << 62;
-/// What one turn of the scheduler may use; nobody waits for it, and requests wait behind it.
-const TURN_FUEL: u64 = 10_000_000;
 /// How long one may take. Fuel does not bound it: a program that waits for the host uses none.
 const TURN_TIME: Duration = Duration::from_secs(1);
 
@@ -77,6 +79,8 @@ pub struct Resident {
     is_dream: bool,
     /// What is to become part of live, and is not decided yet.
     merges: merging::Merges,
+    /// What is done to the world outside after merges.
+    deliveries: delivering::Deliveries,
     /// What the next copy is made for, if that is to be judged.
     candidate: Option<candidate::Candidate>,
 }
@@ -123,7 +127,7 @@ impl Resident {
         let (lobby, core) = (image.id_of(image.vm().lobby()), image.id_of(image.vm().core()));
         let desk = Desk::of(image.store(), Roots { lobby, core });
         desk.hand_to(image.vm_mut());
-        let resident = Resident {
+        let mut resident = Resident {
             image,
             session,
             limits,
@@ -138,9 +142,13 @@ impl Resident {
             outside,
             is_dream: false,
             merges: merging::Merges::default(),
+            deliveries: delivering::Deliveries::default(),
             candidate: None,
         };
         resident.place_of_dreams().recover();
+        if !is_asleep {
+            resident.deliver();
+        }
         Ok(resident)
     }
 
@@ -229,58 +237,11 @@ impl Resident {
         fuel
     }
 
-    fn next_turn(&mut self) -> Option<Duration> {
-        let next = turns::next(self.image.vm_mut());
-        // The next request is not to blame for what could not be loaded here.
-        if let Some(damage) = self.image.vm_mut().take_load_failure() {
-            self.stall(format!("its queue is damaged: {damage}"));
-            return None;
-        }
-        next
-    }
-
     /// Only looks at the machine: whatever was touched for it is taken back, and what could not be loaded is told.
     fn look(&mut self, look: impl FnOnce(&mut Vm) -> String) -> Result<(Shown, Option<Ticket>), Failure> {
         match self.image.attempt(&Cause::default(), |vm| Err::<Infallible, String>(look(vm))) {
             Ok(Err(text)) => Ok((Shown { text, kind: "Sequence".into() }, None)),
             Err(error) => Err(self.fail(error)),
-        }
-    }
-
-    /// Lets the scheduler go on, within the time of a turn; says whether that was up.
-    fn run_turn(&mut self) -> (Attempted<Value>, bool) {
-        let watch = self.watch.clone();
-        // The machine may be another one when it rings.
-        let alarm = self.turn_alarm.take().unwrap_or_else(|| Alarm::new(move || watch.interrupt()));
-        alarm.set(self.turn_time);
-        let ended = self.attempt(&turn_cause("turn".into()), |session| session.evaluate("Scheduler turn", "turn"));
-        let is_late = alarm.stop();
-        if is_late {
-            // It may have come too late for this turn, and is not meant for what follows.
-            self.watch.calm();
-        }
-        self.turn_alarm = Some(alarm);
-        (ended, is_late)
-    }
-
-    /// A turn that failed was taken back, so the same coroutine would be the next one for ever, and the others would never
-    /// be: it loses its place in the queue.
-    fn set_aside(&mut self, failure: &str) {
-        let what = format!("a coroutine could not have its turn: {failure}");
-        self.image.vm_mut().set_limits(Limits::default());
-        let set_aside = self.image.attempt(&turn_cause(what.clone()), |vm| {
-            turns::set_aside(vm);
-            Ok::<_, Infallible>(cambrian::keep(vm, &what))
-        });
-        match set_aside {
-            Ok(Ok((place, ticket))) => {
-                self.leave_unsettled(ticket);
-                report::say(&format!("warning: {what}; it waits no longer, and this is kept in {place}"));
-            }
-            Err(error) => {
-                let error = self.fail(error).message;
-                self.stall(format!("{what}; and it could not be taken out of the queue: {error}"));
-            }
         }
     }
 
@@ -302,29 +263,11 @@ impl Resident {
         let wait = move || earlier.into_iter().chain(own).try_for_each(|ticket| store.wait(ticket));
         Some(Box::new(move || wait().map_err(|error| Failure::new(FailureKind::Storage, error.to_string()))))
     }
-
-    /// No turn is taken until a request has shown that there can be commits.
-    fn stall(&self, reason: String) {
-        report::say(&format!("warning: the scheduler takes no turns: {reason}"));
-        self.watch.set_stalled(Some(reason));
-    }
-}
-
-fn turn_cause(cause: String) -> Cause {
-    Cause { author: "scheduler".into(), cause: chronicle::shortened(&cause), ..Cause::default() }
 }
 
 /// What looks at nothing in memory, and may help where there is no room for commits any more.
 fn is_about_files(command: &Command) -> bool {
     matches!(command, Command::Info | Command::Check | Command::Backup(_) | Command::Dreams | Command::DiscardDream(_))
-}
-
-/// Whether the commit is to blame: another one may well be taken.
-fn is_its_own(error: &StoreError) -> bool {
-    matches!(
-        error,
-        StoreError::TooLarge { .. } | StoreError::Unfit { .. } | StoreError::Unknown { .. } | StoreError::Change(_)
-    )
 }
 
 fn cause_of(request: &Request, what: &str) -> Cause {
@@ -387,14 +330,31 @@ impl Living for Resident {
             Command::Help(words) => self.look(|vm| help_text(vm, words)),
             Command::Log { count, before } => told(chronicle::log(&store, *count, *before)),
             Command::Show(number) => told(chronicle::show(&store, *number)),
-            Command::Revert(number) => self.revert(*number, request),
+            Command::Revert(number) => {
+                let settled = self.revert(*number, request);
+                match self.undo_deliveries(settled, request) {
+                    Ok(settled) => settled,
+                    Err(later) => return later,
+                }
+            }
             Command::Info => told(Ok(chronicle::info(&store))),
             Command::Dream(order) => return self.dream(order, request),
             Command::Merge(order) => return self.merge(order, request),
             Command::Conflicts => self.conflicts(),
-            Command::Resolve { conflict, choice } => self.resolve(*conflict, choice, request),
+            Command::Resolve { conflict, choice } => match self.resolve_file(*conflict, choice, request) {
+                Some(begun) => return begun,
+                None => self.resolve(*conflict, choice, request),
+            },
             Command::History { path, count } => self.history_of(path, *count),
-            Command::Undo(merge) => self.undo(merge, request),
+            Command::Undo(merge) => {
+                let settled = self.undo(merge, request);
+                match self.undo_deliveries(settled, request) {
+                    Ok(settled) => settled,
+                    Err(later) => return later,
+                }
+            }
+            Command::Outbox => told(self.tell_outbox()),
+            Command::Resend(key) => self.resend(key.as_deref()),
             Command::Dreams => told(self.list_dreams()),
             Command::ShowDream(name) => return self.show_dream(name),
             Command::DreamChanges { dream, from } => return self.show_changes(dream, *from),
@@ -427,35 +387,8 @@ impl Living for Resident {
     }
 
     fn turn(&mut self) -> Option<Duration> {
-        if self.is_asleep || self.watch.stalled().is_some() {
-            return None;
-        }
-        let due = self.next_turn()?;
-        if due > Duration::ZERO {
-            return Some(due);
-        }
-        self.watch.turns.fetch_add(1, Ordering::Relaxed);
-        self.image.vm_mut().set_limits(Limits { fuel: Some(TURN_FUEL), ..self.limits.clone() });
-        let (ended, is_late) = self.run_turn();
-        // Nobody waits for what a turn prints: whoever looks after the keeper reads it.
-        let output = self.session.output.take_captured();
-        let _ = std::io::stdout().write_all(output.as_bytes());
-        match ended {
-            Ok(Ok((_, ticket))) => self.leave_unsettled(ticket),
-            Ok(Err(failure)) if failure.kind == FailureKind::Interrupted && is_late => {
-                let seconds = self.turn_time.as_secs_f64();
-                self.set_aside(&format!("it took longer than {seconds} s, and requests wait behind a turn"));
-            }
-            // Whoever stopped it did not mean this coroutine: it goes on when there is a next turn.
-            Ok(Err(failure)) if failure.kind == FailureKind::Interrupted => return None,
-            Ok(Err(failure)) => self.set_aside(&failure.message),
-            Err(ImageError::Store(error)) if !is_its_own(&error) => self.stall(error.to_string()),
-            Err(error) => {
-                let failure = self.fail(error);
-                self.set_aside(&failure.message);
-            }
-        }
-        if self.watch.stalled().is_some() { None } else { self.next_turn() }
+        let next_delivery = self.deliver_as_due();
+        [next_delivery, self.take_turn()].into_iter().flatten().min()
     }
 
     fn born(&mut self) -> Vec<Birth> {
@@ -469,6 +402,14 @@ impl Living for Resident {
 
     fn concluded(&mut self) -> Vec<Conclusion> {
         self.merges.take_concluded()
+    }
+
+    fn posted(&mut self) -> Vec<Posted> {
+        self.deliveries.take_posted()
+    }
+
+    fn returned(&mut self, number: u64, answer: &[u8]) {
+        self.delivery_returned(number, answer);
     }
 
     fn watch(&self) -> Arc<dyn Watch> {

@@ -7,7 +7,7 @@ mod file;
 mod secret;
 
 use crate::error::BrokerError;
-use sandbox::network::{Destination, DestinationError};
+use sandbox::network::{Destination, DestinationError, Host};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use ureq::tls::Certificate;
@@ -34,6 +34,12 @@ impl House {
     pub fn read(file: &Path) -> Result<House, BrokerError> {
         file::read(file)
     }
+}
+
+/// Whether one of these texts names a host. What cannot be read names none.
+pub fn granted(texts: &[String], host: &Host, port: u16) -> bool {
+    let named = texts.iter().flat_map(|text| destinations(text).unwrap_or_default());
+    named.into_iter().any(|destination| destination.grants(host, port))
 }
 
 /// `HOST` or `HOST:PORT`; without a port, those of https and http.

@@ -75,9 +75,7 @@ fn stopped(agent: Agent, events: &Sender<Event>) {
 fn resolved(outside: &Outside, wanted: &Wanted) -> Result<Vec<SocketAddr>, Refusal> {
     let (host, port) = (&wanted.host, wanted.port);
     let addresses = outside.addresses(host, port).map_err(|refusal| match refusal {
-        outside::Refusal::NotAllowed { .. } => Refusal::blocked(format!(
-            "the house allows no requests to {host}:{port}; `hosts` of [http] in broker.toml names whom it does"
-        )),
+        outside::Refusal::NotAllowed { .. } => super::not_allowed(host, port),
         outside::Refusal::Special { address, what, .. } => Refusal::blocked(format!(
             "{host} is at {address}, which is {what}; `private = [\"{host}:{port}\"]` in [http] of broker.toml, \
              and the same in `hosts`, allow that"

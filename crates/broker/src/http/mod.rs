@@ -13,8 +13,8 @@ use crate::house::House;
 use crate::places::Places;
 use crate::stop::Stop;
 use crate::value::Value;
-use sandbox::network::Destination;
 use sandbox::network::outside::Outside;
+use sandbox::network::{Destination, Host};
 use std::sync::Arc;
 use std::time::Duration;
 use ureq::tls::{RootCerts, TlsConfig};
@@ -50,6 +50,12 @@ impl Http {
         call: &Call,
         stop: &Stop,
     ) -> Result<Vec<Value>, Refusal> {
+        let wanted = self.check(house, narrowed, call)?;
+        exchange::exchange(&self.outside, &self.trusted, wanted, self.places.take()?, stop)
+    }
+
+    /// A request that may be made, as far as that is known without asking anybody.
+    pub fn check(&self, house: &House, narrowed: Option<&[Destination]>, call: &Call) -> Result<Wanted, Refusal> {
         let wanted = Wanted::read(&house.secrets, call)?;
         let (host, port) = (&wanted.host, wanted.port);
         if narrowed.is_some_and(|hosts| !hosts.iter().any(|each| each.grants(host, port))) {
@@ -57,6 +63,20 @@ impl Http {
                 "{host}:{port} is not among the `hosts` of [http] in this dream's policy; add it there"
             )));
         }
-        exchange::exchange(&self.outside, &self.trusted, wanted, self.places.take()?, stop)
+        if !house.hosts.iter().any(|each| each.grants(host, port)) {
+            return Err(not_allowed(host, port));
+        }
+        Ok(wanted)
     }
+}
+
+fn not_allowed(host: &Host, port: u16) -> Refusal {
+    Refusal::blocked(format!(
+        "the house allows no requests to {host}:{port}; `hosts` of [http] in broker.toml names whom it does"
+    ))
+}
+
+/// Whom a request is for.
+pub fn goal_of(call: &Call) -> Result<(Host, u16), Refusal> {
+    wanted::goal_of(call)
 }

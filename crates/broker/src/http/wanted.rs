@@ -19,6 +19,8 @@ const METHODS: &[(&str, Method)] = &[
     ("DELETE", Method::DELETE),
     ("OPTIONS", Method::OPTIONS),
 ];
+/// By which whoever is asked can tell that it is the same request again.
+const KEY: &str = "idempotency-key";
 /// What the connection is about, which is ours.
 const OURS: &[&str] = &[
     "host",
@@ -66,7 +68,12 @@ impl Wanted {
         let goal = Goal::read(url)?;
         let (uri, mut has_secret) = goal.filled(secrets)?;
         let mut request = Request::builder().method(method).uri(uri);
-        for (name, value) in read_headers(headers)? {
+        // A call that was promised has a key, and that is the one that counts.
+        let is_other = |(name, _): &(HeaderName, &str)| call.key.is_none() || name.as_str() != KEY;
+        if let Some(key) = &call.key {
+            request = request.header(KEY, key);
+        }
+        for (name, value) in read_headers(headers)?.into_iter().filter(is_other) {
             let (value, has_more) = goal.fill(secrets, value, str::to_string)?;
             has_secret |= has_more;
             let value = HeaderValue::from_str(&value)
@@ -81,6 +88,12 @@ impl Wanted {
         let request = request.body(body.to_vec()).map_err(|error| Refusal::failed(format!("no request: {error}")))?;
         Ok(Wanted { request, host: goal.host, port: goal.port, has_secret })
     }
+}
+
+/// Whom a request is for.
+pub fn goal_of(call: &Call) -> Result<(Host, u16), Refusal> {
+    let goal = Goal::read(call.text(1, "a url")?)?;
+    Ok((goal.host, goal.port))
 }
 
 /// Whom it is for.

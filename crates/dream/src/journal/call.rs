@@ -13,6 +13,8 @@ pub enum Answered {
     Redirected,
     /// By a script, or from a recording.
     Simulated,
+    /// By a promise: it is to be made when the dream is merged.
+    Deferred,
     /// Not at all: policy forbids it. The answer says why.
     Blocked,
     /// By an error; the answer is its message.
@@ -20,12 +22,14 @@ pub enum Answered {
 }
 
 impl Answered {
-    pub const ALL: [Answered; 4] = [Answered::Redirected, Answered::Simulated, Answered::Blocked, Answered::Failed];
+    pub const ALL: [Answered; 5] =
+        [Answered::Redirected, Answered::Simulated, Answered::Deferred, Answered::Blocked, Answered::Failed];
 
     pub const fn name(self) -> &'static str {
         match self {
             Answered::Redirected => "redirected",
             Answered::Simulated => "simulated",
+            Answered::Deferred => "deferred",
             Answered::Blocked => "blocked",
             Answered::Failed => "failed",
         }

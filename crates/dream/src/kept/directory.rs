@@ -16,6 +16,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 const DIRECTORY: &str = "dreams";
+const ORIGINALS: &str = "originals";
 
 pub struct Dreams {
     directory: OwnedFd,
@@ -56,7 +57,17 @@ pub struct KeptDream {
 impl Dreams {
     /// The dreams of the image in this directory, whose store has this id.
     pub fn open(image: &Path, store: [u8; 16]) -> Result<Dreams, DreamError> {
-        let path = image.join(DIRECTORY);
+        Dreams::open_in(image, DIRECTORY, store)
+    }
+
+    /// What was in the place of the files that merged dreams changed, each under the name of the dream and in the form of one: as
+    /// changes that take it back.
+    pub fn open_originals(image: &Path, store: [u8; 16]) -> Result<Dreams, DreamError> {
+        Dreams::open_in(image, ORIGINALS, store)
+    }
+
+    fn open_in(image: &Path, directory: &str, store: [u8; 16]) -> Result<Dreams, DreamError> {
+        let path = image.join(directory);
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::RDONLY;
         match rustix::fs::mkdir(&path, Mode::RWXU) {
             Ok(()) | Err(Errno::EXIST) => {}
@@ -129,14 +140,51 @@ impl Dreams {
         self.read_all(&self.scan(&file, &path, id)?, &path).map(|(dream, _)| dream)
     }
 
+    /// Adds changed files to what is kept under a name, or begins it. When this returns all of it is on the disk.
+    pub fn add_files(&self, header: &Header, changes: &Written) -> Result<(), DreamError> {
+        let header = Header { is_kept: true, ..header.clone() };
+        let known = match self.written(header.id()) {
+            Err(DreamError::Missing(_)) => Written::new(),
+            known => known?,
+        };
+        let mut recording = match self.resume(header.id()) {
+            Err(DreamError::Missing(_)) => self.begin(&header)?,
+            resumed => resumed?.0,
+        };
+        for change in changes.iter().filter(|(key, change)| known.get(*key) != Some(*change)).map(|(_, change)| change)
+        {
+            recording.append_file(change)?;
+        }
+        recording.end(&crate::ended(Status::Ended, String::new()))
+    }
+
+    /// The files that a dream changed, without what they hold.
+    pub fn told_files(&self, id: DreamId) -> Result<Written, DreamError> {
+        let mut written = Written::new();
+        self.walk_files(id, layout::decode_file_told, &mut |change| {
+            written.insert((change.directory.clone(), change.path.clone()), change);
+        })?;
+        written.retain(|_, change| !change.is_none());
+        Ok(written)
+    }
+
     /// Shows each file that a dream changed, in the order in which they were written down.
     pub fn files(&self, id: DreamId, show: &mut dyn FnMut(FileChange)) -> Result<(), DreamError> {
+        self.walk_files(id, layout::decode_file, show)
+    }
+
+    fn walk_files(
+        &self,
+        id: DreamId,
+        decode: impl Fn(&[u8]) -> Result<FileChange, String>,
+        show: &mut dyn FnMut(FileChange),
+    ) -> Result<(), DreamError> {
         let (file, path) = self.open_file(id, OFlags::RDONLY)?;
         let scan = self.scan(&file, &path, id)?;
         scan.walk(&mut |kind, position, payload| {
             if kind == Kind::File {
                 let damaged = |what| DreamError::Damaged { path: path.clone(), at: scan.start + position, what };
-                show(layout::decode_file(payload).map_err(damaged)?);
+                show(decode(payload).map_err(damaged)?);
             }
             Ok(())
         })?;

@@ -1,8 +1,11 @@
 //! What a dream wrote in directories that it saw through a layer of its own, as data: for whoever shows it, and for whoever
 //! applies it after a merge and must know whether the originals are still what they were.
 
+use sandbox::changes::{Digest, digest};
 use sandbox::outcome::ChangeKind;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use system::changed::path;
 
@@ -75,6 +78,16 @@ impl FileChange {
         }
     }
 
+    /// Whether it holds what it says that it does.
+    pub fn is_sound(&self) -> bool {
+        let found = match &self.written {
+            ChangeKind::File { bytes, .. } => digest::of(bytes),
+            ChangeKind::Link { target } => digest::of(target.as_os_str().as_bytes()),
+            _ => return true,
+        };
+        self.digest.as_ref() == Some(&found.text())
+    }
+
     /// What a file holds now.
     pub fn content(&self) -> &[u8] {
         match &self.written {
@@ -82,6 +95,15 @@ impl FileChange {
             _ => &[],
         }
     }
+}
+
+/// What tells the changed files of a dream from any others; what they hold is in it by their own digests.
+pub fn digest_of(written: &BTreeMap<(PathBuf, PathBuf), FileChange>) -> String {
+    let mut digest = Digest::default();
+    for change in written.values() {
+        digest.add(&serde_json::to_vec(change).expect("plain data without maps is JSON"));
+    }
+    digest.text()
 }
 
 impl FileKind {

@@ -37,6 +37,9 @@ pub struct Header {
     /// Directories of the host that it sees.
     #[serde(default)]
     pub directories: Vec<SeenDirectory>,
+    /// Which calls may be made when it is merged, as the broker reads it; none if none may.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub promises: Option<serde_json::Value>,
     /// How much its journal may be.
     #[serde(default)]
     pub bounds: Bounds,

@@ -18,7 +18,7 @@ mod retention;
 mod scan;
 
 pub use directory::{Dreams, KeptDream, Listed, Summary};
-pub use file_change::{FileChange, FileKind, Original};
+pub use file_change::{FileChange, FileKind, Original, digest_of};
 pub use header::{End, Header, Limits, PROGRAM_FAILED, SeenDirectory, Status, Usage};
 pub use lineage::{DEPTH_MAX, Lineage};
 pub use name::DreamId;

@@ -116,7 +116,7 @@ impl<'r> Dreamer<'r> {
             8 => Operation::Delete { line, index: number, count: 2 },
             9 => Operation::Move { line, from: number, to: 3 },
             10 => {
-                let way = Answered::ALL[self.random.below(4)];
+                let way = Answered::ALL[self.random.below(Answered::ALL.len())];
                 let arguments = [Datum::text("https://example.org"), Datum::number(3.0)];
                 Call::operation("http get", &arguments[..self.random.below(3)], way, Datum::bytes(b"answer"))
             }

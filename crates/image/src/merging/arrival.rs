@@ -25,6 +25,15 @@ pub struct Arrival {
     pub changes: Vec<Change>,
     /// If there are any, only these are taken: slots, or with no name whole objects; and what they refer to that is new.
     pub only: Option<Vec<(ObjectId, Option<Text>)>>,
+    /// What it wrote in directories of the host, which is kept elsewhere.
+    pub files: Option<BroughtFiles>,
+}
+
+/// The changed files of a dream, by what tells them from any others.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BroughtFiles {
+    pub count: u64,
+    pub digest: String,
 }
 
 /// Something of a journal that is not merged.
@@ -47,7 +56,8 @@ pub struct MergePlan {
     /// Where both sides wrote. Those that are open become objects in `Telos conflicts`.
     pub conflicts: Vec<Conflict>,
     pub violations: Vec<Violation>,
-    /// Calls to be made after the commit: the key of each, its name, its arguments.
+    /// What is to be done to the world outside after the commit: the key of each, its name, its arguments. Files come first, under
+    /// number 0, which no change has.
     pub outbox: Vec<(ChangeId, Text, Vec<Datum>)>,
     /// Places that will hold what neither side wrote: to be verified whatever else was.
     pub reconciled: Vec<Place>,

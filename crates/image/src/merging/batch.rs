@@ -18,7 +18,7 @@ pub fn batch(store: &Store, plan: &MergePlan, time: Time) -> Result<Vec<Change>,
     let mut operations = effects(plan, landmarks.root);
     let books = operations.len() as u64 + 1;
     let root = landmarks.root;
-    let mut book = Book::new(store, landmarks, plan, books)?;
+    let mut book = Book::new(store, plan, books)?;
     let (record, opened) = book.write(time)?;
     operations.extend(book.into_operations());
     let note = Note {

@@ -10,15 +10,18 @@
 //! - `story`: what happened since the fork; `ledger`: that, told to the kernel, with `policies` as the fork point had them
 //!   and methods merged as trees (`sides` has what both are made of)
 //! - `outcome`: what the kernel said, in the image's own terms; `batch`: that as the changes of one commit; `note`: its last one
-//! - `book`, `record`: conflicts, violations, calls and the merge itself as objects; `resolve`: a conflict decided
+//! - `delivery`: what is to be done to the world outside after the commit, and what became of it
+//! - `pages`: what the image writes down by itself; `book`, `record`: conflicts, violations, calls and the merge itself as objects; `resolve`: a conflict decided
 
 mod arrival;
 mod batch;
 mod book;
 mod container;
+mod delivery;
 mod ledger;
 mod note;
 mod outcome;
+mod pages;
 mod policies;
 mod record;
 mod renaming;
@@ -27,7 +30,8 @@ mod select;
 mod sides;
 mod story;
 
-pub use arrival::{Arrival, Left, MergePlan, Merged};
+pub use arrival::{Arrival, BroughtFiles, Left, MergePlan, Merged};
+pub use delivery::{APPLY_FILES, Delivery, DeliveryStatus, FileConflict, Settlement};
 pub(crate) use note::{Note, note_of};
 pub use policies::policy_name;
 pub(crate) use record::place_text;

@@ -1,7 +1,8 @@
 //! What the kernel said, as a plan: in the image's own terms, with what the kernel cannot say put in its place.
 
-use super::arrival::{Arrival, MergePlan};
+use super::arrival::{Arrival, BroughtFiles, Left, MergePlan};
 use super::container::{Classes, Made, Sight, made};
+use super::delivery::APPLY_FILES;
 use super::ledger::{Said, Teller, raw};
 use super::policies;
 use super::renaming::{Renaming, renamed, renamed_datum};
@@ -81,6 +82,7 @@ pub fn plan(store: &Store, arrival: &Arrival, interrupt: &Interrupt) -> Result<M
         MergePlan { left_out, of_machine, names, woven, decided, exceptions, ..MergePlan::nothing(arrival, at, None) };
     put_outcome(&mut plan, outcome, &renaming);
     put_raw(&mut plan, &journal, &story, &at_fork, &reshaped)?;
+    put_files(&mut plan, landmarks.root);
     plan.is_idle = journal.iter().all(|change| matches!(change.operation, Operation::Call { .. }));
     plan.aliases = renaming.aliases;
     plan.journal = journal;
@@ -191,6 +193,17 @@ fn put_outcome(plan: &mut MergePlan, outcome: Outcome, renaming: &Renaming) {
     plan.violations = outcome.violations.into_iter().map(violation).collect();
     plan.reconciled = outcome.reconciled.into_iter().map(place).collect();
     plan.outbox = outcome.outbox.iter().filter_map(deferred).collect();
+}
+
+/// Files are applied before any call is made. Whoever wants only some slots wants none of them.
+fn put_files(plan: &mut MergePlan, root: ObjectId) {
+    let Some(BroughtFiles { count, digest }) = plan.arrival.files.clone() else { return };
+    if plan.arrival.only.is_some() {
+        plan.left_out.push(Left { object: root, place: format!("{count} changed files") });
+        return;
+    }
+    let arguments = vec![Datum::text(&plan.arrival.name), Datum::text(&digest)];
+    plan.outbox.insert(0, (ChangeId::new(plan.arrival.actor, 0), APPLY_FILES.into(), arguments));
 }
 
 /// A call that nobody has answered yet. All others were answered in the dream, and are not made again.

@@ -3,10 +3,11 @@
 
 use super::arrival::Left;
 use super::book::Book;
+use super::delivery::{self, Delivery};
 use super::policies::policy_name;
 use crate::error::ImageError;
 use merge::{Conflict, Policy, Position, Sibling, Status, Violation};
-use object::change::{ActorId, Body, ChangeId, Creation, Datum, Field, ObjectId, Text, Time};
+use object::change::{ActorId, Body, Creation, Datum, Field, ObjectId, Time};
 
 /// The objects that tell of one merge.
 pub struct Entries {
@@ -48,7 +49,13 @@ impl Book<'_> {
             records.push(record);
         }
         let violations: Vec<ObjectId> = plan.violations.iter().map(|violation| self.violation(violation)).collect();
-        let outbox = plan.outbox.iter().map(|(key, name, arguments)| self.call(*key, name, arguments)).collect();
+        let outbox = plan
+            .outbox
+            .iter()
+            .map(|(key, name, arguments)| {
+                delivery::add(&mut self.pages, &Delivery::new(*key, name, arguments, &plan.arrival.name))
+            })
+            .collect();
         let merge = self.merge(time, &conflicts, &settled, &violations);
         Ok(Entries { merge, conflicts, violations, outbox })
     }
@@ -59,7 +66,7 @@ impl Book<'_> {
         for sibling in &conflict.siblings {
             siblings.push(Datum::Object(self.sibling(object, sibling)?));
         }
-        let siblings = self.list(siblings);
+        let siblings = self.pages.list(siblings);
         let (part, key) = part(&conflict.place.position);
         let status = if conflict.status == Status::Open { "open" } else { "settled" };
         let (base, shown) = (self.value(object, &conflict.base)?, self.value(object, &conflict.shown)?);
@@ -75,7 +82,8 @@ impl Book<'_> {
             ("status", Datum::text(status)),
             ("dream", Datum::text(&self.plan.arrival.name)),
         ];
-        Ok(self.make(self.proto("Conflict"), slots))
+        let proto = self.pages.proto("Conflict");
+        Ok(self.pages.make(proto, slots))
     }
 
     /// The one under which the dream wrote there.
@@ -94,11 +102,12 @@ impl Book<'_> {
             ("who", Datum::text(&self.who(sibling.change.actor))),
             ("policy", sibling.policy.map_or(Datum::Nil, |policy| Datum::text(policy_name(policy)))),
         ];
-        Ok(self.make(self.landmarks.object, slots))
+        let proto = self.pages.landmarks.object;
+        Ok(self.pages.make(proto, slots))
     }
 
     fn who(&self, actor: ActorId) -> String {
-        if actor == self.store.actor() {
+        if actor == self.pages.store.actor() {
             return "live".into();
         }
         let named = self.plan.names.iter().find(|(each, _)| *each == actor);
@@ -110,10 +119,10 @@ impl Book<'_> {
         Ok(match value {
             Datum::Absent => Datum::Nil,
             Datum::Bytes(_) | Datum::Record(_) => {
-                let like = self.store.read(object)?.unwrap_or_default();
+                let like = self.pages.store.read(object)?.unwrap_or_default();
                 let Creation { kind, flags, protos, .. } = like;
                 let body = Body::Data(value.clone());
-                Datum::Object(self.create(Creation { kind, flags, protos, body, ..Creation::default() }))
+                Datum::Object(self.pages.create(Creation { kind, flags, protos, body, ..Creation::default() }))
             }
             value => value.clone(),
         })
@@ -132,32 +141,20 @@ impl Book<'_> {
             ("status", Datum::text("open")),
             ("dream", Datum::text(&self.plan.arrival.name)),
         ];
-        self.make(self.proto("Violation"), slots)
-    }
-
-    /// A call to be made after the commit: at least once, always under this key.
-    fn call(&mut self, key: ChangeId, name: &Text, arguments: &[Datum]) -> ObjectId {
-        let arguments = self.list(arguments.iter().filter(|argument| !argument.is_absent()).cloned());
-        let slots = [
-            ("key", Datum::text(&key.to_string())),
-            ("name", Datum::Text(name.clone())),
-            ("arguments", Datum::Object(arguments)),
-            ("dream", Datum::text(&self.plan.arrival.name)),
-            ("status", Datum::text("waiting")),
-        ];
-        self.make(self.landmarks.object, slots)
+        let proto = self.pages.proto("Violation");
+        self.pages.make(proto, slots)
     }
 
     fn merge(&mut self, time: Time, conflicts: &[ObjectId], settled: &[ObjectId], violations: &[ObjectId]) -> ObjectId {
         let plan = self.plan;
         let arrival = &plan.arrival;
         let mut listed = |records: &[ObjectId]| {
-            let list = self.list(records.iter().map(|record| Datum::Object(*record)));
+            let list = self.pages.list(records.iter().map(|record| Datum::Object(*record)));
             Datum::Object(list)
         };
         let (conflicts, settled, violations) = (listed(conflicts), listed(settled), listed(violations));
         let told = |Left { object, place }: &Left| Datum::text(&format!("{object} {place}"));
-        let left_out = self.list(plan.left_out.iter().map(told));
+        let left_out = self.pages.list(plan.left_out.iter().map(told));
         let slots = [
             ("dream", Datum::text(&arrival.name)),
             ("mandate", Datum::text(&arrival.mandate)),
@@ -176,7 +173,8 @@ impl Book<'_> {
             ("verdict", Datum::text(&plan.verdict)),
             ("status", Datum::text("merged")),
         ];
-        self.make(self.proto("Merge"), slots)
+        let proto = self.pages.proto("Merge");
+        self.pages.make(proto, slots)
     }
 }
 

@@ -68,7 +68,20 @@ impl Bench {
         let name = format!("d{}", actor.0);
         let (mandate, agent) = ("mend it".into(), "a test".into());
         let parents = Vec::new();
-        Arrival { actor, name, mandate, agent, fork_commit, forked, receipt, policy, parents, changes, only: None }
+        Arrival {
+            actor,
+            name,
+            mandate,
+            agent,
+            fork_commit,
+            forked,
+            receipt,
+            policy,
+            parents,
+            changes,
+            only: None,
+            files: None,
+        }
     }
 
     pub fn plans(&mut self, arrival: &Arrival) -> MergePlan {

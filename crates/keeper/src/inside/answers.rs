@@ -2,7 +2,7 @@
 //! Waiting for the last first makes one flush of it: that is the group commit. A dream has nothing to wait for, and no such
 //! thread: whoever is done answers.
 
-use super::living::Wait;
+use super::living::{Posted, Wait};
 use crate::error::KeeperError;
 use crate::protocol::{Answer, FRAME_BYTES_MAX, Kind, Outbox, Outcome};
 use serde::Serialize;
@@ -11,10 +11,21 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
+/// In the numbers of calls that nobody waits for; those of programs are counted up from 1.
+pub const POSTED: u64 = 1 << 63;
+
 struct Done {
     token: u64,
-    answer: Answer,
+    what: What,
     wait: Option<Wait>,
+}
+
+/// What is sent when the wait is over.
+enum What {
+    Answer(Box<Answer>),
+    Call(Vec<u8>),
+    /// A call that must not be made.
+    Nothing,
 }
 
 #[derive(Default)]
@@ -85,6 +96,11 @@ impl Answers {
         self.sender.push(token, answer, wait);
     }
 
+    /// Makes a call as soon as what it rests on is durable.
+    pub fn post(&self, Posted { number, call, wait }: Posted) {
+        self.sender.put(Done { token: number | POSTED, what: What::Call(call), wait });
+    }
+
     /// A frame without a body.
     pub fn tell(&self, kind: Kind) {
         self.sender.send(kind, 0, &());
@@ -103,7 +119,10 @@ impl Answers {
 
 impl Sender {
     pub fn push(&self, token: u64, answer: Answer, wait: Option<Wait>) {
-        let done = Done { token, answer, wait };
+        self.put(Done { token, what: What::Answer(Box::new(answer)), wait });
+    }
+
+    fn put(&self, done: Done) {
         let Some(shared) = &self.shared else { return self.answer(&mut vec![done], &mut Outbox::default()) };
         let mut state = shared.lock();
         state.done.push(done);
@@ -148,12 +167,21 @@ impl Sender {
     fn answer(&self, batch: &mut Vec<Done>, outbox: &mut Outbox) {
         for done in batch.iter_mut().rev() {
             if let Some(Err(failure)) = done.wait.take().map(|wait| wait()) {
-                done.answer.outcome = Outcome::Failure(failure);
-                done.answer.commit = None;
+                match &mut done.what {
+                    What::Answer(answer) => {
+                        answer.outcome = Outcome::Failure(failure);
+                        answer.commit = None;
+                    }
+                    what => *what = What::Nothing,
+                }
             }
         }
-        for mut done in batch.drain(..) {
-            push_answer(outbox, done.token, &mut done.answer);
+        for done in batch.drain(..) {
+            match done.what {
+                What::Answer(mut answer) => push_answer(outbox, done.token, &mut answer),
+                What::Call(call) => outbox.push(Kind::Call, done.token, &call),
+                What::Nothing => {}
+            }
         }
         self.write(outbox);
     }

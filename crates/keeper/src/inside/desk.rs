@@ -20,6 +20,8 @@ struct State {
     waiting: VecDeque<(u64, Request)>,
     /// Dreams that are over.
     over: VecDeque<String>,
+    /// What came back of calls that nobody waits for.
+    returned: VecDeque<(u64, Vec<u8>)>,
     current: Current,
     is_stopping: bool,
     watch: Option<Arc<dyn Watch>>,
@@ -44,6 +46,8 @@ pub enum Work {
     Request(u64, Box<Request>),
     /// What is kept for a dream can go.
     Over(String),
+    /// A call that was posted has been answered.
+    Returned(u64, Vec<u8>),
     Turn,
     Stop,
 }
@@ -69,6 +73,11 @@ impl Desk {
 
     pub fn over(&self, dream: String) {
         self.lock().over.push_back(dream);
+        self.work.notify_one();
+    }
+
+    pub fn returned(&self, number: u64, answer: &[u8]) {
+        self.lock().returned.push_back((number, answer.to_vec()));
         self.work.notify_one();
     }
 
@@ -108,7 +117,7 @@ impl Desk {
     /// Whether the machine would wait.
     pub fn is_empty(&self) -> bool {
         let state = self.lock();
-        state.waiting.is_empty() && state.over.is_empty() && !state.is_stopping
+        state.waiting.is_empty() && state.over.is_empty() && state.returned.is_empty() && !state.is_stopping
     }
 
     pub fn is_open(&self) -> bool {
@@ -141,6 +150,9 @@ impl Desk {
         loop {
             if let Some(dream) = state.over.pop_front() {
                 return Work::Over(dream);
+            }
+            if let Some((number, answer)) = state.returned.pop_front() {
+                return Work::Returned(number, answer);
             }
             if let Some((token, request)) = state.waiting.pop_front() {
                 let (label, author) = (request.label.clone(), request.author.clone());

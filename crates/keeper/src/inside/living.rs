@@ -38,6 +38,16 @@ pub trait Living {
         Vec::new()
     }
 
+    /// Calls to the world outside that nothing here waits for. Asked after everything that this thread does.
+    fn posted(&mut self) -> Vec<Posted> {
+        Vec::new()
+    }
+
+    /// What came back of one, as whoever answers calls wrote it.
+    fn returned(&mut self, number: u64, answer: &[u8]) {
+        let _ = (number, answer);
+    }
+
     /// What other threads may do while this one runs a program.
     fn watch(&self) -> Arc<dyn Watch>;
 
@@ -79,6 +89,15 @@ pub enum Begun {
 pub struct Conclusion {
     pub number: u64,
     pub answer: Answer,
+    pub wait: Option<Wait>,
+}
+
+/// A call that is made beside all else, when its wait is over; not at all if that fails.
+pub struct Posted {
+    /// The image's own number for it, below 2⁶³.
+    pub number: u64,
+    /// As whoever answers calls reads it.
+    pub call: Vec<u8>,
     pub wait: Option<Wait>,
 }
 

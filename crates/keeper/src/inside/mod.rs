@@ -11,7 +11,7 @@ mod living;
 mod outside;
 mod reader;
 
-pub use living::{Begun, Birth, Conclusion, Listen, Living, Wait, Watch};
+pub use living::{Begun, Birth, Conclusion, Listen, Living, Posted, Wait, Watch};
 pub use outside::{Outside, Unanswered};
 
 use crate::error::KeeperError;
@@ -138,6 +138,7 @@ fn work<L: Living>(
     next: impl Fn(Option<Instant>) -> Work,
 ) {
     let (aside, mut next_turn) = (Aside::default(), desk.turn(|| living.turn()));
+    living.posted().into_iter().for_each(|posted| answers.post(posted));
     let mut later = Later::default();
     loop {
         match next(next_turn) {
@@ -171,12 +172,14 @@ fn work<L: Living>(
                 }
             },
             Work::Over(dream) => living.over(&dream),
+            Work::Returned(number, answer) => living.returned(number, &answer),
             Work::Turn => {}
             Work::Stop => return later.give_up(answers),
         }
         // Also after each request: it may have left something for the scheduler, and a busy socket must not starve it.
         next_turn = desk.turn(|| living.turn());
         tell_births(living, answers);
+        living.posted().into_iter().for_each(|posted| answers.post(posted));
         later.answer(living, answers);
     }
 }
@@ -199,7 +202,7 @@ impl Later {
 
     fn give_up(self, answers: &Answers) {
         for token in self.tokens.into_values() {
-            let message = "the image is stopping before it was decided; nothing was merged";
+            let message = "the image is stopping before all of it was done; `telos log` says whether it was merged";
             answers.push(token, Answer::failed(FailureKind::Interrupted, message), None);
         }
     }

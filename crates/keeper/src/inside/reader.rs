@@ -1,7 +1,7 @@
 //! The thread that takes what the keeper sends. Decodes requests here, beside the machine, and never waits for it, so
 //! that an interruption gets through at any time. In a dream it is made with the first program that takes long.
 
-use super::answers::Sender;
+use super::answers::{POSTED, Sender};
 use super::desk::{Desk, Work};
 use super::outside::Outside;
 use crate::error::KeeperError;
@@ -94,7 +94,10 @@ impl Reader {
                 Ok(None) => break None,
                 Err(_) => return Some(false),
                 Ok(Some(frame)) if frame.kind == Kind::Stop => break Some(true),
-                Ok(Some(frame)) if frame.kind == Kind::Returned => self.outside.give(frame.id, frame.body),
+                Ok(Some(frame)) if frame.kind == Kind::Returned => match frame.id & POSTED {
+                    0 => self.outside.give(frame.id, frame.body),
+                    _ => self.desk.returned(frame.id & !POSTED, frame.body),
+                },
                 Ok(Some(frame)) => take(&frame, &self.desk, &self.answers, &mut requests),
             }
         };

@@ -56,8 +56,37 @@ pub struct MergeReport {
     pub repeated: u64,
     /// What `only` left out.
     pub left_out: u64,
+    /// What became of the files that it changed, if it changed some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<FilesReport>,
+    /// Calls that are to be made now that it is merged: `telos outbox` has them.
+    #[serde(default)]
+    pub calls: u64,
     /// From when it was asked for to when it was decided.
     pub time_us: u64,
+}
+
+/// What became of files that were to be brought to where they belong.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FilesReport {
+    /// `delivered`, `waiting` until the next attempt, or `failed`.
+    pub status: String,
+    /// How many are as they were to be.
+    pub applied: u64,
+    /// Those of them that were not so before, or the first thousand.
+    pub paths: Vec<String>,
+    /// What was left alone, or the first thousand, and why.
+    pub left: Vec<FileLeft>,
+    /// How many more.
+    pub more_left: u64,
+    /// Why they wait, or failed.
+    pub reason: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileLeft {
+    pub path: String,
+    pub reason: String,
 }
 
 /// What a candidate was found to be.

@@ -76,6 +76,10 @@ pub enum Command {
     History { path: String, count: u64 },
     /// Takes back a merge, of a dream or of a commit; the answer is that of `Revert`.
     Undo(String),
+    /// What is to be done to the world outside after merges, as a list: what waits, what failed, and what is done.
+    Outbox,
+    /// Tries what failed for good once more, by its key; all of it if there is none. The answer is how many.
+    Resend(Option<String>),
     /// A dream asks this; the keeper, who knows which it is, asks for it.
     Nested { within: String, nest: Nest },
 }

@@ -19,9 +19,7 @@ pub struct Snapshot {
 impl Snapshot {
     pub fn take(host: &Path) -> Result<Snapshot, SandboxError> {
         let tree = Tree::open(host)?;
-        // The clock that the kernel stamps files with, before the first of them is looked at.
-        let clock = clock_gettime(ClockId::RealtimeCoarse);
-        let now = (clock.tv_sec, clock.tv_nsec as u64);
+        let now = kernel_time();
         let mut entries = BTreeMap::new();
         let mut open = vec![PathBuf::new()];
         while let Some(directory) = open.pop() {
@@ -42,6 +40,22 @@ impl Snapshot {
             }
         }
         Ok(Snapshot { tree, entries })
+    }
+
+    /// Only of these paths, and of what they lie in: for who knows what is to be touched.
+    pub fn of<'p>(tree: Tree, paths: impl IntoIterator<Item = &'p Path>) -> Snapshot {
+        let now = kernel_time();
+        let mut entries = BTreeMap::new();
+        for path in paths.into_iter().flat_map(Path::ancestors).filter(|path| !path.as_os_str().is_empty()) {
+            if entries.contains_key(path) {
+                continue;
+            }
+            // What cannot be reached is not there for whoever goes by this.
+            let Ok(Some(print)) = tree.look(path) else { continue };
+            let print = if print.is_fresh(now) { tree.with_content(path, print) } else { print };
+            entries.insert(path.to_path_buf(), print);
+        }
+        Snapshot { tree, entries }
     }
 
     pub fn before(&self, path: &Path) -> Option<&Fingerprint> {
@@ -108,6 +122,12 @@ impl Snapshot {
         }
         changed
     }
+}
+
+/// By the clock that the kernel stamps files with; asked before the first of them is looked at.
+fn kernel_time() -> (i64, u64) {
+    let clock = clock_gettime(ClockId::RealtimeCoarse);
+    (clock.tv_sec, clock.tv_nsec as u64)
 }
 
 /// Without the slash at the end that nothing leaves behind.

@@ -3,7 +3,7 @@
 
 use super::digest::{self, Digest};
 use crate::error::SandboxError;
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, Stat, openat2, readlinkat, statat};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags, Stat, openat2, readlinkat, statat};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::fs::File;
@@ -50,6 +50,21 @@ impl Tree {
             .and_then(|root| rustix::fs::fstat(&root).map(|details| (root, details.st_dev)));
         let (root, device) = opened
             .map_err(|errno| SandboxError::Grant { path: host.into(), why: io::Error::from(errno).to_string() })?;
+        Ok(Tree { root, device, host: host.to_path_buf() })
+    }
+
+    /// The same where no link may be on the way: somebody may have put one there since the directory was named.
+    pub fn open_exactly(host: &Path) -> Result<Tree, SandboxError> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let opened = openat2(CWD, host, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)
+            .and_then(|root| rustix::fs::fstat(&root).map(|details| (root, details.st_dev)));
+        let (root, device) = opened.map_err(|errno| {
+            let why = match errno {
+                Errno::LOOP => "a link is on the way there that was not there before".into(),
+                errno => io::Error::from(errno).to_string(),
+            };
+            SandboxError::Grant { path: host.into(), why }
+        })?;
         Ok(Tree { root, device, host: host.to_path_buf() })
     }
 

@@ -1,5 +1,6 @@
 //! `telos conflicts`: places that two sides wrote to, and deciding which is to stay.
 
+use super::dream::{exit_code, files_text};
 use super::history::{one_line, time_text};
 use super::{RequestOptions, ask, print};
 use crate::options::ImageDirectory;
@@ -7,7 +8,7 @@ use crate::report;
 use anyhow::bail;
 use clap::{Args, Subcommand};
 use keeper::Client;
-use keeper::protocol::{Command, ConflictChoice, Form, Outcome, Request};
+use keeper::protocol::{Command, ConflictChoice, FilesReport, Form, Outcome, Request};
 use serde_json::Value;
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -115,8 +116,17 @@ impl Conflicts {
         let request = Request { command, ..resolve.options.request("", "resolve", Form::Json) };
         match Client::connect(&self.directory.to_find()?, "telos conflicts")?.send(&request)?.outcome {
             Outcome::Failure(failure) => bail!(failure.message),
-            Outcome::Value(shown) if self.json => print(&format!("{}\n", shown.text)),
-            Outcome::Value(_) => print(&format!("conflict {} is resolved\n", resolve.conflict)),
+            Outcome::Value(shown) => {
+                let told: Value = serde_json::from_str(&shown.text)?;
+                let files: Option<FilesReport> = serde_json::from_value(told["files"].clone()).unwrap_or_default();
+                let is_done = files.as_ref().is_none_or(|files| files.status == "delivered" && files.left.is_empty());
+                let state = if is_done { "is resolved" } else { "is not resolved" };
+                match self.json {
+                    true => print(&format!("{}\n", shown.text))?,
+                    false => print(&format!("conflict {} {state}\n{}", resolve.conflict, files_text(files.as_ref())))?,
+                };
+                Ok(if is_done { ExitCode::SUCCESS } else { ExitCode::from(exit_code::CONFLICTS) })
+            }
         }
     }
 }
@@ -131,6 +141,7 @@ fn place(conflict: &Value) -> String {
     let key = conflict["key"].as_str().unwrap_or_default();
     match word(conflict, "part") {
         "slot" => format!("{object} {}", key.trim_matches('"')),
+        "file" => key.trim_matches('"').to_string(),
         "content" | "flags" => format!("{object}, its content"),
         part => format!("{object}, {part} {key}"),
     }
@@ -155,5 +166,8 @@ fn page(conflict: &Value) -> String {
         let _ = writeln!(text, "      {}", indented(word(sibling, "value")));
     }
     let _ = writeln!(text, "  shown    {}", indented(word(conflict, "shown")));
+    if let Some(reason) = conflict["reason"].as_str() {
+        let _ = writeln!(text, "  because  {}", one_line(reason));
+    }
     text
 }

@@ -9,7 +9,7 @@ use crate::session::exit_code;
 use clap::Args;
 use jiff::{Timestamp, tz::TimeZone};
 use keeper::Client;
-use keeper::protocol::{ChangeLine, Command, CommitLine, CommitPage, Form, Outcome, Request};
+use keeper::protocol::{ChangeLine, Command, CommitLine, CommitPage, FilesReport, Form, Outcome, Request};
 use std::fmt::Write;
 use std::process::ExitCode;
 
@@ -150,7 +150,10 @@ pub fn taken_back(
             let left_alone: Vec<String> = serde_json::from_value(told["left_alone"].clone())?;
             let text = match is_json {
                 true => format!("{}\n", shown.text),
-                false => reverted_text(told["reverted"].as_u64().unwrap_or(0), answer.commit, &left_alone),
+                false => {
+                    let text = reverted_text(told["reverted"].as_u64().unwrap_or(0), answer.commit, &left_alone);
+                    text + &deliveries_text(&told)
+                }
             };
             let printed = print(&text)?;
             // Whoever counts on it must notice.
@@ -158,6 +161,30 @@ pub fn taken_back(
             Ok(if is_nothing { ExitCode::from(exit_code::EXCEPTION) } else { printed })
         }
     }
+}
+
+/// What became of files and calls of a merge that was taken back.
+fn deliveries_text(told: &serde_json::Value) -> String {
+    let files: Option<FilesReport> = serde_json::from_value(told["files"].clone()).unwrap_or_default();
+    let mut text = String::new();
+    if let Some(FilesReport { status, applied, left, more_left, reason, .. }) = files {
+        let reason = reason.map_or(String::new(), |reason| format!(", {status}: {reason}"));
+        let _ = writeln!(text, "  files as they were before: {applied}{}", one_line(&reason));
+        for each in left {
+            let _ = writeln!(text, "  not undone: {}: {}", one_line(&each.path), one_line(&each.reason));
+        }
+        if more_left > 0 {
+            let _ = writeln!(text, "  not undone: {more_left} more");
+        }
+    }
+    let count = |name: &str| told["calls"][name].as_u64().unwrap_or(0);
+    if count("cancelled") > 0 {
+        let _ = writeln!(text, "  calls that will not be made: {}", count("cancelled"));
+    }
+    if count("made") > 0 {
+        let _ = writeln!(text, "  calls that were made, and cannot be undone: {}", count("made"));
+    }
+    text
 }
 
 fn reverted_text(reverted: u64, commit: Option<u64>, left_alone: &[String]) -> String {

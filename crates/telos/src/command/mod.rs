@@ -14,6 +14,7 @@ mod history;
 mod image;
 mod json;
 mod origin;
+mod outbox;
 mod repl;
 mod run;
 mod runs;
@@ -97,6 +98,7 @@ enum Command {
     Why(origin::Why),
     Undo(origin::Undo),
     Rejections(origin::Rejections),
+    Outbox(outbox::Outbox),
     Image(image::Image),
     Fmt(fmt::Fmt),
     Completions(completions::Completions),
@@ -132,6 +134,7 @@ impl Cli {
             Command::Why(command) => command.run(),
             Command::Undo(command) => command.run(self.color),
             Command::Rejections(command) => command.run(),
+            Command::Outbox(command) => command.run(),
             Command::Image(command) => command.run(),
             Command::Fmt(command) => command.run(self.color),
             Command::Completions(command) => command.run(),

@@ -127,7 +127,7 @@ impl Up {
             Some(file) => Some(file.clone()),
             None => Some(directory.join(HOUSE)).filter(|file| file.exists()),
         };
-        let mut arguments = vec![BROKER.into()];
+        let mut arguments = vec![BROKER.into(), "--image".into(), directory.into()];
         if let Some(house) = house {
             let house = house.canonicalize().with_context(|| format!("cannot find {}", house.display()))?;
             broker::House::read(&house)?;
@@ -180,6 +180,8 @@ const HOUSE: &str = "broker.toml";
 #[command(name = BROKER, hide = true)]
 pub struct Broker {
     #[arg(long)]
+    image: PathBuf,
+    #[arg(long)]
     house: Option<PathBuf>,
     #[arg(long)]
     record: Option<PathBuf>,
@@ -189,7 +191,8 @@ impl Broker {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         // Commands of the image run as the same user, and must not read what this process has.
         let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
-        keeper::broker(crate::brokered::Brokered::new(self.house.as_deref(), self.record.as_deref())?)?;
+        let brokered = crate::brokered::Brokered::new(&self.image, self.house.as_deref(), self.record.as_deref())?;
+        keeper::broker(brokered)?;
         Ok(ExitCode::SUCCESS)
     }
 }

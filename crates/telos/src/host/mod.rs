@@ -15,6 +15,7 @@ mod started;
 mod stat;
 mod stream;
 mod system;
+pub mod told;
 
 pub use clock::{LocalZone, now};
 pub use file::reason;

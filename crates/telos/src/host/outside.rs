@@ -5,6 +5,7 @@
 
 use super::file::path_of;
 use super::stream::Stream;
+use super::told::{datum, length, summed_up, told};
 use super::{Capabilities, Row, Shared, open, os_string};
 use broker::{Answer, Call, Capability, Policies, Policy, Value as Told, Way};
 use dream::Answered;
@@ -14,14 +15,13 @@ use language::{ALL, Args, Function, Halt, NONE, ONE, Outcome, Signal, Value, Vm}
 use object::change::{Datum, Operation};
 use object::sequence::Sequence;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{Seek, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-
-/// An answer that is longer is told in the journal by its length.
-const ANSWER_BYTES_MAX: usize = 1 << 20;
 
 /// So many refused files are noted of one request.
 const REFUSALS_MAX: usize = 1_000;
@@ -144,46 +144,10 @@ fn way(way: Way) -> Answered {
     match way {
         Way::Redirected => Answered::Redirected,
         Way::Simulated => Answered::Simulated,
+        Way::Deferred => Answered::Deferred,
         Way::Blocked => Answered::Blocked,
         Way::Failed => Answered::Failed,
     }
-}
-
-fn datum(value: &Told) -> Datum {
-    match value {
-        Told::Nil => Datum::Nil,
-        Told::Number(number) => Datum::number(*number),
-        Told::Text(text) => Datum::text(text),
-        Told::Bytes(bytes) => Datum::bytes(bytes),
-    }
-}
-
-/// Records do not nest: several values are told as JSON.
-fn summed_up(values: &[Told]) -> Datum {
-    match values {
-        [] => Datum::Nil,
-        [one] if length(one) <= ANSWER_BYTES_MAX => datum(one),
-        several => {
-            let bytes: usize = several.iter().map(length).sum();
-            match serde_json::to_string(several) {
-                Ok(text) if text.len() <= ANSWER_BYTES_MAX => Datum::text(&text),
-                _ => Datum::text(&format!("{bytes} bytes, which are not kept")),
-            }
-        }
-    }
-}
-
-fn length(value: &Told) -> usize {
-    match value {
-        Told::Text(text) => text.len(),
-        Told::Bytes(bytes) => bytes.len(),
-        Told::Nil | Told::Number(_) => 0,
-    }
-}
-
-/// Text if it is that, for people read journals and policies.
-fn told(bytes: Vec<u8>) -> Told {
-    String::from_utf8(bytes).map_or_else(|error| Told::Bytes(error.into_bytes()), Told::Text)
 }
 
 /// Makes a call and waits for its answer. What is blocked or fails is raised.
@@ -193,7 +157,7 @@ fn ask(vm: &mut Vm, name: &str, arguments: Vec<Told>) -> Result<Vec<Told>, Signa
     let interrupt = shared.interrupt.clone();
     let Some(line) = shared.outside.clone() else { return Err(nobody(vm)) };
     let Some(outside) = line.0.borrow().outside.clone() else { return Err(nobody(vm)) };
-    let call = Call { name: name.into(), arguments };
+    let call = Call::new(name, arguments);
     vm.charge(call.arguments.iter().map(length).sum::<usize>() / 16)?;
     let answer = match outside.call(&call, &mut || interrupt.take()) {
         Ok(body) => serde_json::from_slice(&body).unwrap_or_else(|error| Answer {
@@ -210,7 +174,7 @@ fn ask(vm: &mut Vm, name: &str, arguments: Vec<Told>) -> Result<Vec<Told>, Signa
     line.note(&call, &answer);
     vm.charge(answer.values.iter().map(length).sum::<usize>() / 16)?;
     match answer.way {
-        Way::Redirected | Way::Simulated => Ok(answer.values),
+        Way::Redirected | Way::Simulated | Way::Deferred => Ok(answer.values),
         Way::Blocked | Way::Failed => {
             let reason = answer.values.into_iter().next();
             let reason = if let Some(Told::Text(text)) = reason { text } else { "no reason was given".into() };
@@ -293,16 +257,21 @@ fn run(vm: &mut Vm, name: &str, command: Vec<u8>) -> Result<(f64, Vec<u8>, Vec<u
         vm.extra::<Shared>().and_then(|shared| shared.outside.clone()).is_none_or(|line| line.0.borrow().is_dream);
     // A dream's are its own, and nothing to a process elsewhere.
     if !is_dream {
-        let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
-        arguments.push(told(here.into_os_string().as_bytes().to_vec()));
-        let set = vm.extra::<Shared>().map(|shared| shared.environment.clone()).unwrap_or_default();
-        let all = std::env::vars_os().filter(|(name, _)| !set.contains_key(name)).chain(set.clone());
-        // Those that are no text are nothing that a program could have set on purpose.
-        let texts = all.filter_map(|(name, text)| Some(format!("{}={}", name.to_str()?, text.to_str()?)));
-        arguments.extend(texts.map(Told::Text));
+        let set = vm.extra::<Shared>().map(|shared| shared.environment.clone());
+        arguments.extend(surroundings(set));
     }
     let mut answer = ask(vm, name, arguments)?.into_iter();
     Ok((number_of(answer.next()), bytes_of(answer.next()), bytes_of(answer.next())))
+}
+
+/// What a command of the live image finds: the directory and the variables of this process, with those that programs set.
+pub fn surroundings(set: Option<BTreeMap<OsString, OsString>>) -> Vec<Told> {
+    let set = set.unwrap_or_default();
+    let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+    let all = std::env::vars_os().filter(|(name, _)| !set.contains_key(name)).chain(set.clone());
+    // Those that are no text are nothing that a program could have set on purpose.
+    let texts = all.filter_map(|(name, text)| Some(format!("{}={}", name.to_str()?, text.to_str()?)));
+    [told(here.into_os_string().as_bytes().to_vec())].into_iter().chain(texts.map(Told::Text)).collect()
 }
 
 /// The command has ended when its output can be read.

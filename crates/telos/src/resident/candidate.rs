@@ -21,8 +21,17 @@ const TOUCHED_MAX: usize = 5_000;
 const CHANGES_MAX: usize = 20_000;
 
 /// Slots of Telos that say how dreams are judged, and what came of it.
-const OF_TELOS: &[&str] =
-    &["verification", "merges", "conflicts", "violations", "outbox", "rejections", "locks", "noteRejection"];
+const OF_TELOS: &[&str] = &[
+    "verification",
+    "merges",
+    "conflicts",
+    "violations",
+    "outbox",
+    "delivered",
+    "rejections",
+    "locks",
+    "noteRejection",
+];
 
 /// A candidate that is to be made.
 pub struct Candidate {

@@ -404,10 +404,17 @@ fn header_of(order: &DreamOrder, point: &ForkPoint, store: [u8; 16]) -> Header {
             ..Limits::default()
         },
         directories: directories.collect(),
+        promises: promises_of(order),
         bounds,
         created_ms,
         is_kept: order.is_kept,
     }
+}
+
+/// Which calls it may leave to be made when it is merged. What nobody can read allows nothing.
+fn promises_of(order: &DreamOrder) -> Option<serde_json::Value> {
+    let policies = order.policies.clone().and_then(|policies| serde_json::from_value(policies).ok())?;
+    broker::Promises::of(&policies).and_then(|promises| serde_json::to_value(promises).ok())
 }
 
 /// The walls of a dream: those of any run, without a program.

@@ -28,6 +28,9 @@ pub struct Glance {
     pub turns: AtomicU64,
     pub memory_bytes: AtomicU64,
     pub pauses: Pauses,
+    /// What is to be done after merges, and what could not be.
+    pub waiting_deliveries: AtomicU64,
+    pub failed_deliveries: AtomicU64,
 }
 
 /// How long the machine stood still for dreams to be begun.
@@ -68,6 +71,8 @@ impl Glance {
             turns: AtomicU64::new(0),
             memory_bytes: AtomicU64::new(0),
             pauses: Pauses::default(),
+            waiting_deliveries: AtomicU64::new(0),
+            failed_deliveries: AtomicU64::new(0),
         }
     }
 
@@ -125,6 +130,12 @@ impl Watch for Glance {
             ("turns", count(&self.turns)),
             ("memory_bytes", count(&self.memory_bytes)),
         ];
+        let outbox = [&self.waiting_deliveries, &self.failed_deliveries].map(|count| count.load(Ordering::Relaxed));
+        if let [waiting, failed] = outbox
+            && waiting + failed > 0
+        {
+            rows.push(("outbox", json!({ "waiting": waiting, "failed": failed })));
+        }
         rows.extend(self.waking.clone());
         rows.extend(self.pauses.facts().map(|facts| ("dreams", facts)));
         rows.extend(self.stalled().map(|reason| ("scheduler", json!(format!("takes no turns: {reason}")))));

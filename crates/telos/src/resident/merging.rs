@@ -6,7 +6,7 @@
 use super::candidate::Candidate;
 use super::judgement::Judgement;
 use super::protection;
-use super::{Resident, cause_of};
+use super::{Resident, cause_of, promises};
 use crate::report;
 use dream::{DreamId, KeptDream};
 use image::{Arrival, MergePlan};
@@ -42,6 +42,16 @@ impl Merges {
     pub fn take_concluded(&mut self) -> Vec<Conclusion> {
         std::mem::take(&mut self.concluded)
     }
+
+    pub fn conclude(&mut self, conclusion: Conclusion) {
+        self.concluded.push(conclusion);
+    }
+
+    /// For a request that is answered later.
+    pub fn next_number(&mut self) -> u64 {
+        self.numbers += 1;
+        self.numbers
+    }
 }
 
 struct UnderWay {
@@ -69,8 +79,7 @@ enum Next {
 impl Resident {
     /// Begins to judge a dream. The answer comes when it is decided.
     pub(super) fn merge(&mut self, order: &MergeOrder, request: &Request) -> Begun {
-        self.merges.numbers += 1;
-        let number = self.merges.numbers;
+        let number = self.merges.next_number();
         let begun = self.arrival_of(order).and_then(|arrival| {
             let (order, request) = (order.clone(), request.clone());
             let since_commit = self.image.store().last_commit();
@@ -123,6 +132,8 @@ impl Resident {
             Some(name) => policy_of(name)?,
             None => header.policy,
         };
+        promises::check(&header, &journal)?;
+        self.image.check_outbox(journal.changes()).map_err(|error| error.to_string())?;
         let mut parents: Vec<(ActorId, u64)> = Vec::new();
         let mut around = header.parent;
         while let Some((parent, changes)) = around {
@@ -147,6 +158,7 @@ impl Resident {
             parents,
             changes: journal.changes().cloned().collect(),
             only,
+            files: promises::brought_files(&dreams, id)?,
         })
     }
 
@@ -184,7 +196,10 @@ impl Resident {
         let judgement = self.take_judgement(name).unwrap_or_else(Judgement::unsure);
         let (answer, ticket) = match self.decide(under_way, judgement) {
             Ok(None) => return,
-            Ok(Some((report, ticket))) => (answer_of(&report), ticket),
+            Ok(Some((report, ticket))) => match self.deliver_merged(number, report, ticket, durability) {
+                Some(report) => (answer_of(&report), ticket),
+                None => return,
+            },
             Err(message) => (Answer::failed(FailureKind::Refused, message), None),
         };
         let wait = self.wait(ticket, durability);
@@ -242,7 +257,12 @@ impl Resident {
             return Ok(Some((under_way.report(MergeStatus::Accepted, &plan, verdict, None), None)));
         }
         plan.verdict = serde_json::to_string(&verdict).unwrap_or_default();
-        let cause = cause_of(&under_way.request, &format!("merge {}", under_way.order.dream));
+        let mut cause = cause_of(&under_way.request, &format!("merge {}", under_way.order.dream));
+        if !plan.outbox.is_empty() {
+            // What is done to the world outside cannot be lost again.
+            cause.durability = store::Durability::Flush;
+            self.keep_files(&plan.arrival)?;
+        }
         let merged = self.image.merge(&cause, &plan).map_err(failed)?;
         let status = if merged.ticket.is_some() { MergeStatus::Merged } else { MergeStatus::Known };
         Ok(Some((under_way.report(status, &plan, verdict, merged.commit), merged.ticket)))
@@ -320,6 +340,9 @@ impl UnderWay {
             candidates: self.candidates,
             repeated: self.repeated,
             left_out: plan.left_out.len() as u64,
+            files: None,
+            calls: plan.outbox.iter().filter(|(_, name, _)| name.as_bytes() != image::APPLY_FILES.as_bytes()).count()
+                as u64,
             time_us: self.start.elapsed().as_micros() as u64,
         }
     }

@@ -59,6 +59,7 @@ impl Resident {
             "shown": self.text_in(record, "shown", "isShownAbsent"),
             "policy": word(record, "policy"),
             "status": word(record, "status"),
+            "reason": word(record, "why"),
             "dream": word(record, "dream"),
             "siblings": siblings,
         })
@@ -157,14 +158,14 @@ impl Resident {
     }
 
     /// The objects in a list of Telos.
-    fn records_of_telos(&self, list: &str) -> Result<Vec<(ObjectId, Creation)>, String> {
+    pub(super) fn records_of_telos(&self, list: &str) -> Result<Vec<(ObjectId, Creation)>, String> {
         let read = |id: Option<ObjectId>| self.image.store().read(id?).ok().flatten();
         let telos = read(self.desk.roots().lobby).and_then(|lobby| slot_of(&lobby, "Telos"));
         let telos = read(telos).ok_or("the image has no Telos")?;
         Ok(slot_of(&telos, list).map(|list| self.items_of(list)).unwrap_or_default())
     }
 
-    fn items_of(&self, list: ObjectId) -> Vec<(ObjectId, Creation)> {
+    pub(super) fn items_of(&self, list: ObjectId) -> Vec<(ObjectId, Creation)> {
         let read = |id: ObjectId| self.image.store().read(id).ok().flatten();
         let Some(Body::Elements(Run::Items(items))) = read(list).map(|list| list.body) else { return Vec::new() };
         let objects = items.iter().filter_map(|item| if let Datum::Object(id) = item { Some(*id) } else { None });
@@ -228,7 +229,7 @@ impl Resident {
     }
 }
 
-fn word(record: &Creation, name: &str) -> Option<String> {
+pub(super) fn word(record: &Creation, name: &str) -> Option<String> {
     match record.slots.iter().find(|(each, _)| each.as_bytes() == name.as_bytes())? {
         (_, Datum::Text(text)) => Some(image::readable_text(text.as_bytes())),
         _ => None,

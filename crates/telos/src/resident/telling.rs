@@ -30,6 +30,14 @@ impl Resident {
         self.place_of_dreams().open()
     }
 
+    /// Of a dream that was merged; most have none.
+    fn forget_originals(&self, id: DreamId) {
+        let store = self.image.store();
+        if store.directory().join("originals").is_dir() {
+            let _ = Dreams::open_originals(store.directory(), store.id()).map(|originals| originals.remove(id));
+        }
+    }
+
     pub(super) fn list_dreams(&self) -> Result<String, String> {
         let listed = self.kept()?.list().map_err(|error| error.to_string())?;
         let dreams = listed.dreams.iter().map(|dream| {
@@ -72,7 +80,10 @@ impl Resident {
 
     pub(super) fn discard_dream(&self, name: &str) -> Result<String, String> {
         let id = name.parse().map_err(|error: dream::DreamError| error.to_string())?;
-        self.kept()?.remove(id).map(|()| "true".to_string()).map_err(|error| error.to_string())
+        self.check_delivered(name)?;
+        self.kept()?.remove(id).map_err(|error| error.to_string())?;
+        self.forget_originals(id);
+        Ok("true".to_string())
     }
 }
 

@@ -8,7 +8,9 @@ use crate::options::ImageDirectory;
 use anyhow::bail;
 use clap::Args;
 use keeper::Client;
-use keeper::protocol::{CheckOutcome, Command, Form, MergeOrder, MergeReport, MergeStatus, Outcome, Request, Verdict};
+use keeper::protocol::{
+    CheckOutcome, Command, FileLeft, FilesReport, Form, MergeOrder, MergeReport, MergeStatus, Outcome, Request, Verdict,
+};
 use std::fmt::Write;
 use std::process::ExitCode;
 
@@ -27,7 +29,8 @@ Examples:
 A candidate is made: a sealed fork of the image as it is now, with what the
 dream changed. The image's own Verification judges it there; what passes is
 merged as one commit, while the image goes on. docs/verification.md says what
-is looked at.
+is looked at. What it wrote to files is applied then; a file that somebody
+changed meanwhile stays as it is and is a conflict.
 
 Exit codes:
     0   merged, or merged before
@@ -186,6 +189,8 @@ pub fn text_of(report: &MergeReport) -> String {
     text += &counted(report.open_conflicts, "conflict is open: telos conflicts", "conflicts are open: telos conflicts");
     let settled = report.conflicts.saturating_sub(report.open_conflicts);
     text += &counted(settled, "conflict was settled by policy", "conflicts were settled by policy");
+    text += &files_text(report.files.as_ref());
+    text += &counted(report.calls, "call is to be made: telos outbox", "calls are to be made: telos outbox");
     text += &counted(
         report.violations,
         "rule of the whole was kept: a violation",
@@ -197,6 +202,28 @@ pub fn text_of(report: &MergeReport) -> String {
         "check was done again, for live had moved on",
         "checks were done again, for live had moved on",
     );
+    text
+}
+
+/// What became of files, and why some were left alone.
+pub fn files_text(files: Option<&FilesReport>) -> String {
+    let Some(FilesReport { status, applied, left, more_left, reason, .. }) = files else { return String::new() };
+    let mut text = match (status.as_str(), reason) {
+        ("delivered", _) => {
+            format!("  {applied} changed {} applied\n", if *applied == 1 { "file is" } else { "files are" })
+        }
+        (status, reason) => {
+            let reason = reason.as_deref().unwrap_or_default();
+            format!("  changed files: {status}: {}\n", one_line(reason))
+        }
+    };
+    // Writing to a String never fails.
+    for FileLeft { path, reason } in left {
+        let _ = writeln!(text, "  left alone: {}: {}", one_line(path), one_line(reason));
+    }
+    if *more_left > 0 {
+        let _ = writeln!(text, "  left alone: {more_left} more");
+    }
     text
 }
 

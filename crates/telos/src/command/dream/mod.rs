@@ -14,7 +14,7 @@ mod run;
 mod talk;
 mod tell;
 
-pub use merge::verdict_text;
+pub use merge::{exit_code, files_text, verdict_text};
 
 use crate::options::{Color, ImageDirectory};
 use clap::{Args, Subcommand};

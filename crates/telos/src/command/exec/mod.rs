@@ -4,12 +4,11 @@
 //!   for which `ask` asks the host
 //! - `stream`: output on its way out; `terminal` keeps it from steering ours, `outlet` from being held up
 //! - `result`: exit codes, last words, JSON
-//! - `diff`, `apply`: what a program made of a directory (`sandbox::changes`), shown and done
+//! - `diff`: what a program made of a directory (`sandbox::changes`), shown; `crate::apply` does it
 //! - `ending`: all that happens after the program has ended
 //!
 //! Nothing here starts a thread before the run has been started: the sandbox forks.
 
-mod apply;
 mod ask;
 pub mod diff;
 mod ending;

@@ -192,14 +192,14 @@ fn without_exchange_files_are_replaced_and_taken_back_as_well() {
     let snapshot = Snapshot::take(directory.path()).unwrap();
     let mut changes = vec![file("one", "11"), file("link", "x"), file("zoo/missing/x", "x")];
     let plan = |changes: &[Changed]| [Plan::new(&snapshot, changes.iter().cloned())];
-    let message = format!("{:#}", apply_with(&plan(&changes), Exchange::Never).unwrap_err());
+    let message = format!("{:#}", apply_with(&plan(&changes), Exchange::Never, None).unwrap_err());
     assert!(message.starts_with("nothing was applied"), "{message}");
     assert_eq!(names(&directory), before);
     assert!(fs::symlink_metadata(directory.path().join("link")).unwrap().is_symlink());
     let snapshot = Snapshot::take(directory.path()).unwrap();
     changes.pop();
     let plans = [Plan::new(&snapshot, changes.into_iter())];
-    assert_eq!(apply_with(&plans, Exchange::Never).unwrap().len(), 2);
+    assert_eq!(apply_with(&plans, Exchange::Never, None).unwrap().len(), 2);
     assert_eq!(names(&directory)[..2], ["link=x", "one=11"]);
 }
 
@@ -210,7 +210,7 @@ fn what_cannot_be_put_back_is_kept_whole() {
     let snapshot = Snapshot::take(directory.path()).unwrap();
     let changes = ["one", "two/three"].map(|path| changed(path, ChangeKind::Removed));
     let plan = Plan::new(&snapshot, changes.into_iter());
-    let mut stage = Stage::new(&plan, Exchange::IfThere).unwrap();
+    let mut stage = Stage::new(&plan, Exchange::IfThere, None).unwrap();
     stage.move_in().unwrap();
     fs::write(directory.path().join("one"), "mine").unwrap();
     fs::write(directory.path().join("two/three"), "mine").unwrap();
@@ -253,7 +253,7 @@ fn what_an_apply_leaves_that_was_killed_is_found_and_says_what_it_is() {
     let snapshot = Snapshot::take(directory.path()).unwrap();
     let changes = [file("one", "11"), changed("two", ChangeKind::Removed)];
     let plan = Plan::new(&snapshot, changes.into_iter());
-    let mut stage = Stage::new(&plan, Exchange::IfThere).unwrap();
+    let mut stage = Stage::new(&plan, Exchange::IfThere, None).unwrap();
     stage.write_aside().unwrap();
     stage.move_in().unwrap();
     assert!(left_in(directory.path()).is_empty(), "somebody is at work there");

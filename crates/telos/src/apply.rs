@@ -1,4 +1,4 @@
-//! `--apply`: carries what a program changed over into the real directories.
+//! Carries what a program or a dream changed over into the real directories: `telos exec --apply`, and what is done after a merge.
 //!
 //! All new files of all directories are written and flushed aside first, in a directory of ours at the top of each. Then each
 //! is moved into its place by one rename, so that nobody ever finds half a file; what it replaces or removes moves the other
@@ -6,10 +6,9 @@
 
 mod left;
 
-pub use left::left_in;
+pub use left::{left_in, sift};
 
 use anyhow::{Context, bail};
-use left::PREFIX;
 use rustix::fs::{
     AtFlags, CWD, Gid, Mode, OFlags, RenameFlags, Uid, chmodat, chownat, fchmod, fchown, linkat, mkdirat, openat,
     renameat, renameat_with, statat, symlinkat, unlinkat,
@@ -38,7 +37,13 @@ pub fn check(plan: &Plan<'_>) -> anyhow::Result<()> {
 
 /// Does plans that were checked, all of them or nothing of any. Gives what was changed.
 pub fn apply(plans: &[Plan<'_>]) -> anyhow::Result<Vec<PathBuf>> {
-    apply_with(plans, Exchange::IfThere)
+    apply_with(plans, Exchange::IfThere, None)
+}
+
+/// The same for something that is taken up again if it is killed: what lies aside then lies under this name, which only
+/// whoever has the right to do it uses. See [`sift`].
+pub fn apply_as(plans: &[Plan<'_>], name: &str) -> anyhow::Result<Vec<PathBuf>> {
+    apply_with(plans, Exchange::IfThere, Some(name))
 }
 
 /// Whether two names can change their files in one step.
@@ -50,12 +55,12 @@ enum Exchange {
     Never,
 }
 
-fn apply_with(plans: &[Plan<'_>], exchange: Exchange) -> anyhow::Result<Vec<PathBuf>> {
+fn apply_with(plans: &[Plan<'_>], exchange: Exchange, name: Option<&str>) -> anyhow::Result<Vec<PathBuf>> {
     let is_to_do = |plan: &&Plan<'_>| !plan.steps.is_empty();
     let named = |plan: &Plan<'_>| format!("in {}", plan.snapshot.tree.host.display());
     let mut stages = Vec::new();
     let mut staged = plans.iter().filter(is_to_do).try_for_each(|plan| {
-        let stage = Stage::new(plan, exchange)?;
+        let stage = Stage::new(plan, exchange, name)?;
         stages.push(stage);
         stages.last().map_or(Ok(()), Stage::write_aside).with_context(|| named(plan))
     });
@@ -106,9 +111,9 @@ enum Done {
 const OLD: &str = ".old";
 
 impl<'p> Stage<'p> {
-    fn new(plan: &'p Plan<'p>, exchange: Exchange) -> anyhow::Result<Stage<'p>> {
+    fn new(plan: &'p Plan<'p>, exchange: Exchange, name: Option<&str>) -> anyhow::Result<Stage<'p>> {
         let tree = &plan.snapshot.tree;
-        let name = format!("{PREFIX}{:016x}", getrandom::u64().context("no randomness for a name")?);
+        let name = name.map_or_else(left::chance_name, |name| Ok(left::name_of(name)))?;
         let made = mkdirat(tree.root(), &name, Mode::RWXU).and_then(|()| {
             openat(tree.root(), &name, OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
         });
