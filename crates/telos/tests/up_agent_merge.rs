@@ -161,6 +161,32 @@ fn ctrl_c_merges_nothing() {
     assert_eq!(live(&up, "Shop total(3, 4)"), "7");
 }
 
+/// The first Ctrl-C was taken for one that stops the script, which was over.
+#[test]
+fn ctrl_c_ends_the_waiting_for_a_verdict() {
+    let up = with_shop();
+    let slow =
+        "SlowTest := UnitTest clone; 50 repeat(i, SlowTest setSlot(\"test\" .. i, method(300000 repeat(nil)))); nil";
+    up.send(slow).ok();
+    let script = format!("read hello; {}", done());
+    let agent = words(&up, &["--merge", "--lifetime", "90"], &["sh", "-c", &script]);
+    let directory = up.directory.to_str().expect("temporary files have plain names");
+    for arguments in [&agent[..], &["dream", "run", "--merge", "--image", directory, "-e", "Shop stock = 1"]] {
+        let mut command = command(Path::new("."), arguments);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");
+        let is_judged = || {
+            let dreams = telos(&up, &["dream", "list", "--json"]).ok();
+            let dreams: Value = serde_json::from_str(&dreams).expect("it is JSON");
+            let mut dreams = dreams.as_array().into_iter().flatten();
+            dreams.any(|dream| dream["status"] == "running" && dream["agent"] == "Verification")
+        };
+        wait_for("it is judged", is_judged);
+        signal(child.id(), "INT");
+        assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130), "{arguments:?}");
+        wait_for("nobody judges any more", || !is_judged());
+    }
+}
+
 /// A script that ended itself with 0 looked as if it had been merged.
 #[test]
 fn a_script_that_did_not_come_to_its_end_is_not_merged_either() {
