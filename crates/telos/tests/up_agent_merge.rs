@@ -93,19 +93,27 @@ fn what_an_agent_broke_is_rejected_with_the_reasons() {
     assert!(rejections.contains("thirteen") && rejections.contains("ShopTest testTotal"), "{rejections}");
 }
 
+/// A process below another that was stopped, and waits to be told to go on.
+fn stopped_below(ancestor: u32) -> Option<u32> {
+    let children = std::fs::read_to_string(format!("/proc/{ancestor}/task/{ancestor}/children")).unwrap_or_default();
+    children.split_whitespace().filter_map(|child| child.parse().ok()).find_map(|child: u32| {
+        let status = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
+        let is_stopped = status.rsplit(") ").next().is_some_and(|rest| rest.starts_with('T'));
+        if is_stopped { Some(child) } else { stopped_below(child) }
+    })
+}
+
 #[test]
 fn a_conflict_of_an_agent_with_live_stays_open_if_that_is_the_policy() {
     let up = with_shop();
-    let directory = tempfile::tempdir().unwrap();
-    let shared = directory.path().to_str().unwrap();
-    let rest = format!("echo set >&2; until [ -e {shared}/go ]; do sleep 0.05; done; {}", done());
-    let agent = setting("Shop stock", "50", &rest);
-    let options = ["--json", "--merge", "--policy", "keep-both", "--read", shared];
+    // It halts itself until live has written, too.
+    let agent = setting("Shop stock", "50", &format!("kill -STOP $$; {}", done()));
+    let options = ["--json", "--merge", "--policy", "keep-both"];
     let mut command = command(Path::new("."), &words(&up, &options, &["sh", "-c", &agent]));
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");
-    wait_for("it dreams", || up.client().status().expect("the keeper answers").dreams.len() == 1);
+    wait_for("the agent has halted", || stopped_below(child.id()).is_some());
     live(&up, "Shop stock = 70");
-    std::fs::write(directory.path().join("go"), "").unwrap();
+    signal(stopped_below(child.id()).expect("it is still halted"), "CONT");
     let ended = child.wait_with_output().unwrap();
     let object: Value = serde_json::from_slice(&ended.stdout).unwrap();
     assert_eq!((ended.status.code(), &object["merge"]["open_conflicts"]), (Some(4), &json!(1)), "{object}");
