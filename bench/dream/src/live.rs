@@ -21,7 +21,7 @@ pub fn measure(setting: &Setting) -> Value {
     json!({ "with": with.told(), "without": without.told(), "dreams": dreams })
 }
 
-/// Beside merges, at least so many of them.
+/// Beside merges.
 pub fn merging(setting: &Setting) -> Value {
     let up = Up::start(&setting.telos, &setting.small_image());
     cycle::get_ready(&mut up.client());

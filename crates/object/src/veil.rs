@@ -5,7 +5,7 @@
 //! programs use, between transactions: then what is here is as the loader has it.
 
 use crate::heap::Heap;
-use crate::object::{Data, Object, flag};
+use crate::object::{Data, Object};
 use crate::value::Handle;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -47,18 +47,17 @@ impl Heap {
         self.settle();
         let Some(mut veil) = self.veil.take() else { return };
         for handle in std::mem::take(&mut veil.bare) {
-            let object = &self.objects[handle.0 as usize];
-            let is_content = !matches!(object.data, Data::Foreign(_)) && !object.has(flag::SYMBOL);
             // It may have been collected since, and its place be another's.
-            if self.is_kept(handle.into()) && is_content && !self.is_hollow(handle) {
-                let mut object = self.hollowed(handle);
-                object.stamp = 0;
+            if self.is_hollow(handle) || self.is_symbol(handle) || !self.is_kept(handle.into()) {
+                continue;
+            }
+            let mut object = self.hollowed(handle);
+            object.stamp = 0;
+            // What only the machine understands is made again from what is kept of it.
+            if !matches!(object.data, Data::Foreign(_)) {
                 veil.contents.get_mut().insert(handle, object);
-            } else if self.is_kept(handle.into()) && !self.is_hollow(handle) {
-                veil.bare.push(handle);
             }
         }
-        veil.bare.iter().for_each(|&handle| self.note_whole(handle));
         self.veil = Some(veil);
     }
 

@@ -93,19 +93,27 @@ fn what_an_agent_broke_is_rejected_with_the_reasons() {
     assert!(rejections.contains("thirteen") && rejections.contains("ShopTest testTotal"), "{rejections}");
 }
 
+/// A process below another that was stopped, and waits to be told to go on.
+fn stopped_below(ancestor: u32) -> Option<u32> {
+    let children = std::fs::read_to_string(format!("/proc/{ancestor}/task/{ancestor}/children")).unwrap_or_default();
+    children.split_whitespace().filter_map(|child| child.parse().ok()).find_map(|child: u32| {
+        let status = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
+        let is_stopped = status.rsplit(") ").next().is_some_and(|rest| rest.starts_with('T'));
+        if is_stopped { Some(child) } else { stopped_below(child) }
+    })
+}
+
 #[test]
 fn a_conflict_of_an_agent_with_live_stays_open_if_that_is_the_policy() {
     let up = with_shop();
-    let directory = tempfile::tempdir().unwrap();
-    let shared = directory.path().to_str().unwrap();
-    let rest = format!("echo set >&2; until [ -e {shared}/go ]; do sleep 0.05; done; {}", done());
-    let agent = setting("Shop stock", "50", &rest);
-    let options = ["--json", "--merge", "--policy", "keep-both", "--read", shared];
+    // It halts itself until live has written, too.
+    let agent = setting("Shop stock", "50", &format!("kill -STOP $$; {}", done()));
+    let options = ["--json", "--merge", "--policy", "keep-both"];
     let mut command = command(Path::new("."), &words(&up, &options, &["sh", "-c", &agent]));
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");
-    wait_for("it dreams", || up.client().status().expect("the keeper answers").dreams.len() == 1);
+    wait_for("the agent has halted", || stopped_below(child.id()).is_some());
     live(&up, "Shop stock = 70");
-    std::fs::write(directory.path().join("go"), "").unwrap();
+    signal(stopped_below(child.id()).expect("it is still halted"), "CONT");
     let ended = child.wait_with_output().unwrap();
     let object: Value = serde_json::from_slice(&ended.stdout).unwrap();
     assert_eq!((ended.status.code(), &object["merge"]["open_conflicts"]), (Some(4), &json!(1)), "{object}");
@@ -159,6 +167,32 @@ fn ctrl_c_merges_nothing() {
     assert_eq!(ended.status.code(), Some(130), "{errors}");
     assert!(errors.contains("is not merged: the agent failed: it was interrupted"), "{errors}");
     assert_eq!(live(&up, "Shop total(3, 4)"), "7");
+}
+
+/// The first Ctrl-C was taken for one that stops the script, which was over.
+#[test]
+fn ctrl_c_ends_the_waiting_for_a_verdict() {
+    let up = with_shop();
+    let slow =
+        "SlowTest := UnitTest clone; 50 repeat(i, SlowTest setSlot(\"test\" .. i, method(300000 repeat(nil)))); nil";
+    up.send(slow).ok();
+    let script = format!("read hello; {}", done());
+    let agent = words(&up, &["--merge", "--lifetime", "90"], &["sh", "-c", &script]);
+    let directory = up.directory.to_str().expect("temporary files have plain names");
+    for arguments in [&agent[..], &["dream", "run", "--merge", "--image", directory, "-e", "Shop stock = 1"]] {
+        let mut command = command(Path::new("."), arguments);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");
+        let is_judged = || {
+            let dreams = telos(&up, &["dream", "list", "--json"]).ok();
+            let dreams: Value = serde_json::from_str(&dreams).expect("it is JSON");
+            let mut dreams = dreams.as_array().into_iter().flatten();
+            dreams.any(|dream| dream["status"] == "running" && dream["agent"] == "Verification")
+        };
+        wait_for("it is judged", is_judged);
+        signal(child.id(), "INT");
+        assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130), "{arguments:?}");
+        wait_for("nobody judges any more", || !is_judged());
+    }
 }
 
 /// A script that ended itself with 0 looked as if it had been merged.

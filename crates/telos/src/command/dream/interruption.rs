@@ -33,6 +33,11 @@ impl Interruption {
         std::mem::replace(&mut state.is_over, true)
     }
 
+    /// Nothing more is asked through this: whoever interrupts from now on is told that it was interrupted before.
+    pub fn let_go(&self) {
+        self.state().is_over = true;
+    }
+
     pub fn is_over(&self) -> bool {
         self.state().is_over
     }

@@ -274,6 +274,7 @@ impl Run {
             }
             Outcome::Failure(failure) => Some(format!("the script failed: {}", failure.message)),
         };
+        asking.interruption.let_go();
         self.wish().fulfil(&mut asking.client, name, against)
     }
 }
