@@ -40,7 +40,7 @@ pub use form::{Flags, readable_text};
 pub use identity::Identities;
 pub use image::{Cause, Embedder, Image, Options};
 pub use load::{Records, StoreLoader};
-pub use merging::{Arrival, Choice, Left, MergePlan, Merged, policy_name};
+pub use merging::{Arrival, Choice, Description, Left, MergePlan, Merged, Proto, policy_name};
 pub use provenance::{Dreamt, Provenance, Search, Writing};
 pub use reading::ReadSet;
 pub use revert::Reverted;

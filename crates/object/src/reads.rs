@@ -21,6 +21,7 @@ pub struct Reads {
     /// Objects whose rest was read, at least.
     objects: FxHashMap<Handle, Looks>,
     asked_host: bool,
+    asked_memory: bool,
 }
 
 /// What was read of the slots of one object.
@@ -43,6 +44,11 @@ impl Reads {
     /// Whether something was asked that no object decides: the host, or where objects lie in memory.
     pub fn asked_host(&self) -> bool {
         self.asked_host
+    }
+
+    /// Whether it was asked what is in memory, which is another thing while reads are noted.
+    pub fn asked_memory(&self) -> bool {
+        self.asked_memory
     }
 
     /// They stay what they are, and names stay alive, until somebody has the reads.
@@ -122,6 +128,14 @@ impl Heap {
     pub fn note_host(&self) {
         if let Some(reads) = &self.reads {
             reads.borrow_mut().asked_host = true;
+        }
+    }
+
+    /// It was asked how much is in memory, or what.
+    pub fn note_memory(&self) {
+        self.note_host();
+        if let Some(reads) = &self.reads {
+            reads.borrow_mut().asked_memory = true;
         }
     }
 

@@ -2,19 +2,24 @@
 //! `violations` and `outbox`. An image that was born without them gets them with its first merge.
 
 use super::arrival::MergePlan;
+use super::description::{Proto, RECORDS};
 use crate::error::ImageError;
 use crate::form::{Flags, kind_number};
 use crate::landmarks::{Landmarks, slot_object};
 use merge::Effect;
 use object::Kind;
 use object::change::{Body, ChangeId, Creation, Datum, Draft, Field, Form, Line, ObjectId, Operation, Run, Text, Time};
+use std::collections::BTreeMap;
 use store::Store;
 
 pub struct Book<'b> {
     pub store: &'b Store,
     pub plan: &'b MergePlan,
     pub landmarks: Landmarks,
+    core: Creation,
     dream: Option<Creation>,
+    /// Those that were looked for.
+    protos: BTreeMap<Proto, ObjectId>,
     next: u64,
     operations: Vec<(ObjectId, Operation)>,
 }
@@ -24,7 +29,7 @@ impl<'b> Book<'b> {
     pub fn new(store: &'b Store, landmarks: Landmarks, plan: &'b MergePlan, next: u64) -> Result<Book<'b>, ImageError> {
         let core = store.read(landmarks.core)?.ok_or(ImageError::Unborn)?;
         let dream = slot_object(&core, "Dream").map(|dream| store.read(dream)).transpose()?.flatten();
-        Ok(Book { store, plan, landmarks, dream, next, operations: Vec::new() })
+        Ok(Book { store, plan, landmarks, core, dream, protos: BTreeMap::new(), next, operations: Vec::new() })
     }
 
     pub fn into_operations(self) -> Vec<(ObjectId, Operation)> {
@@ -39,12 +44,28 @@ impl<'b> Book<'b> {
         self.append(telos, "violations", &entries.violations)?;
         self.append(telos, "outbox", &entries.outbox)?;
         self.append(telos, "merges", &[entries.merge])?;
+        self.archive(telos)?;
         Ok((entries.merge, [entries.conflicts, entries.violations].concat()))
     }
 
     /// A prototype of this name, if the image has one in `Dream`.
     pub fn proto(&self, name: &str) -> ObjectId {
         self.dream.as_ref().and_then(|dream| slot_object(dream, name)).unwrap_or(self.landmarks.object)
+    }
+
+    /// A list that belongs to records is known by its proto, too.
+    fn proto_of_lists(&self) -> ObjectId {
+        let records = self.dream.as_ref().and_then(|dream| slot_object(dream, RECORDS.1));
+        records.unwrap_or(self.landmarks.list)
+    }
+
+    /// One of these, of any prototype of Core.
+    pub(super) fn proto_in(&mut self, proto: Proto) -> ObjectId {
+        let (core, store, object) = (&self.core, self.store, self.landmarks.object);
+        *self.protos.entry(proto).or_insert_with(|| {
+            let holder = slot_object(core, proto.0).and_then(|holder| store.read(holder).ok().flatten());
+            holder.and_then(|holder| slot_object(&holder, proto.1)).unwrap_or(object)
+        })
     }
 
     pub fn make<'n>(&mut self, proto: ObjectId, slots: impl IntoIterator<Item = (&'n str, Datum)>) -> ObjectId {
@@ -54,7 +75,7 @@ impl<'b> Book<'b> {
 
     pub fn list(&mut self, items: impl IntoIterator<Item = Datum>) -> ObjectId {
         let body = Body::Elements(Run::items(items));
-        self.create(Creation { protos: vec![self.landmarks.list], body, ..plain(Kind::List) })
+        self.create(Creation { protos: vec![self.proto_of_lists()], body, ..plain(Kind::List) })
     }
 
     pub fn create(&mut self, creation: Creation) -> ObjectId {
@@ -62,7 +83,7 @@ impl<'b> Book<'b> {
         self.push(creation.object(id), Operation::Create(Box::new(creation)))
     }
 
-    fn push(&mut self, object: ObjectId, operation: Operation) -> ObjectId {
+    pub(super) fn push(&mut self, object: ObjectId, operation: Operation) -> ObjectId {
         self.operations.push((object, operation));
         self.next += 1;
         object
@@ -98,7 +119,7 @@ impl<'b> Book<'b> {
     }
 
     /// An object as it is when all is done that was planned and written down so far.
-    fn now(&self, object: ObjectId) -> Result<Option<Draft>, ImageError> {
+    pub(super) fn now(&self, object: ObjectId) -> Result<Option<Draft>, ImageError> {
         let mut draft = self.store.read(object)?.map(Draft::from);
         let effects = self.plan.effects.iter().map(|Effect { object, operation }| (object, operation));
         let written = self.operations.iter().map(|(object, operation)| (object, operation));

@@ -94,7 +94,7 @@ impl Book<'_> {
             ("who", Datum::text(&self.who(sibling.change.actor))),
             ("policy", sibling.policy.map_or(Datum::Nil, |policy| Datum::text(policy_name(policy)))),
         ];
-        Ok(self.make(self.landmarks.object, slots))
+        Ok(self.make(self.proto("Sibling"), slots))
     }
 
     fn who(&self, actor: ActorId) -> String {
@@ -145,7 +145,7 @@ impl Book<'_> {
             ("dream", Datum::text(&self.plan.arrival.name)),
             ("status", Datum::text("waiting")),
         ];
-        self.make(self.landmarks.object, slots)
+        self.make(self.proto("OutboxCall"), slots)
     }
 
     fn merge(&mut self, time: Time, conflicts: &[ObjectId], settled: &[ObjectId], violations: &[ObjectId]) -> ObjectId {
@@ -158,6 +158,7 @@ impl Book<'_> {
         let (conflicts, settled, violations) = (listed(conflicts), listed(settled), listed(violations));
         let told = |Left { object, place }: &Left| Datum::text(&format!("{object} {place}"));
         let left_out = self.list(plan.left_out.iter().map(told));
+        let verdict = self.describe(&plan.verdict);
         let slots = [
             ("dream", Datum::text(&arrival.name)),
             ("mandate", Datum::text(&arrival.mandate)),
@@ -173,7 +174,7 @@ impl Book<'_> {
             ("violations", violations),
             ("leftOut", Datum::Object(left_out)),
             ("isPartial", Datum::Boolean(arrival.only.is_some())),
-            ("verdict", Datum::text(&plan.verdict)),
+            ("verdict", verdict),
             ("status", Datum::text("merged")),
         ];
         self.make(self.proto("Merge"), slots)

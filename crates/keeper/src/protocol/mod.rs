@@ -25,7 +25,9 @@ pub use dream::{DreamBegun, DreamGrant, DreamName, DreamOrder, Nest, Rung};
 pub(crate) use frame::READ_BYTES;
 pub use frame::{FRAME_BYTES_MAX, Frame, HEADER_BYTES, Inbox, Kind, Outbox};
 pub use history::{ChangeLine, CommitLine, CommitPage};
-pub use merge::{CheckOutcome, CheckResult, ConflictChoice, MergeOrder, MergeReport, MergeStatus, TestResult, Verdict};
+pub use merge::{
+    CheckOutcome, CheckResult, ConflictChoice, MergeOrder, MergeReport, MergeStatus, TestKind, TestResult, Verdict,
+};
 pub use message::{
     Answer, Command, Durability, Failure, FailureKind, Form, Hello, Outcome, Place, Refusal, Request, Shown, Status,
     TEXT_BYTES_MAX, Welcome,

@@ -6,6 +6,7 @@ use super::{RequestOptions, ask, history, print};
 use crate::options::{Color, ImageDirectory};
 use clap::Args;
 use keeper::protocol::{Command, Form, Request, Verdict};
+use language::syntax::quote;
 use serde_json::Value;
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -141,11 +142,15 @@ impl Undo {
 /// List the dreams that were judged and rejected, with the reasons
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  telos rejections --image garden\n  telos dream show --image garden d65   what it would have changed"
+    after_help = "Examples:\n  telos rejections --image garden\n  telos rejections --image garden --of Garden\n  telos dream show --image garden d65     what it would have changed\n  telos dream verify --image garden d65   judges it again\n  telos dream resume --image garden d65   goes on with it"
 )]
 pub struct Rejections {
     #[command(flatten)]
     directory: ImageDirectory,
+
+    /// Only those that would have changed this object: names from the Lobby, such as Garden
+    #[arg(long, value_name = "OBJECT")]
+    of: Option<String>,
 
     /// Print a JSON array
     #[arg(long)]
@@ -154,7 +159,11 @@ pub struct Rejections {
 
 impl Rejections {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        let request = Request { form: Form::Json, ..Request::evaluate("Telos rejections") };
+        let list = match &self.of {
+            Some(path) => format!("rejectionsOf(Lobby{})", getting(path)),
+            None => "rejections".into(),
+        };
+        let request = Request { form: Form::Json, ..Request::evaluate(&format!("Telos {list} map(asMap)")) };
         let rejections = ask(&self.directory, &request)?;
         if self.json {
             return print(&format!("{rejections}\n"));
@@ -169,4 +178,10 @@ impl Rejections {
         }
         print(&text)
     }
+}
+
+/// The messages that lead to an object and activate nothing.
+fn getting(path: &str) -> String {
+    let names = path.split([' ', '.']).filter(|name| !name.is_empty() && *name != "Lobby");
+    names.map(|name| format!(" getSlot({})", quote(name))).collect()
 }

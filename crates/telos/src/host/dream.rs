@@ -5,8 +5,8 @@ use super::outside::Line;
 use super::{Row, Shared};
 use crate::resident::Roots;
 use dream::{DreamError, DreamId, Dreams};
-use keeper::protocol::Nest;
-use language::{Args, Halt, ONE, Outcome, Signal, TWO, Value, Vm};
+use keeper::protocol::{MergeOrder, Nest};
+use language::{Args, Halt, ONE, Outcome, Signal, THREE, TWO, Value, Vm};
 use object::change::ActorId;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use store::Store;
 
 pub const TABLE: &[Row] = &[
     ("order", TWO, order),
-    ("mergeOf", TWO, merge_of),
+    ("mergeOf", THREE, merge_of),
     ("pageOf", ONE, page_of),
     ("keepOf", ONE, |vm, args| change(vm, &args, Nest::Keep, |dreams, id| dreams.set_kept(id, true))),
     ("discardOf", ONE, |vm, args| change(vm, &args, Nest::Discard, Dreams::remove)),
@@ -40,8 +40,8 @@ struct Inside {
     whose: Whose,
     roots: Roots,
     asked: Vec<Asked>,
-    /// Dreams that are to be merged when they are over, each with a policy.
-    to_merge: Vec<(String, Option<String>)>,
+    /// Dreams that are to be merged when they are over.
+    to_merge: Vec<MergeOrder>,
     going_on: BTreeMap<String, GoingOn>,
 }
 
@@ -107,7 +107,7 @@ impl Desk {
     }
 
     /// What was asked to be merged since this was last called.
-    pub fn take_to_merge(&self) -> Vec<(String, Option<String>)> {
+    pub fn take_to_merge(&self) -> Vec<MergeOrder> {
         std::mem::take(&mut self.0.borrow_mut().to_merge)
     }
 
@@ -185,7 +185,8 @@ fn order(vm: &mut Vm, args: Args) -> Outcome {
 /// Asks that a dream be judged and merged when it is over, and this is committed.
 fn merge_of(vm: &mut Vm, args: Args) -> Outcome {
     let name = args.text(vm, 0)?;
-    let policy = if args.value(vm, 1) == Value::NIL { None } else { Some(args.text(vm, 1)?) };
+    let mut given = |index| if args.value(vm, index) == Value::NIL { Ok(None) } else { args.text(vm, index).map(Some) };
+    let (policy, tests) = (given(1)?, given(2)?.unwrap_or_default());
     let (desk, asking) = desk(vm)?;
     if matches!(asking, Asking::Dream(_)) {
         return Err(vm.raise("only the live image merges: whoever judges a dream must be outside of it"));
@@ -196,7 +197,8 @@ fn merge_of(vm: &mut Vm, args: Args) -> Outcome {
     if desk.0.borrow().to_merge.len() >= ASKED_MAX {
         return Err(vm.raise(format!("{ASKED_MAX} dreams are to be merged already, in one transaction")));
     }
-    desk.0.borrow_mut().to_merge.push((name, policy));
+    let tests = tests.lines().map(String::from).collect();
+    desk.0.borrow_mut().to_merge.push(MergeOrder { dream: name, policy, tests, ..MergeOrder::default() });
     Ok(args.target)
 }
 

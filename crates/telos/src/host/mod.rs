@@ -14,6 +14,7 @@ mod read;
 mod started;
 mod stat;
 mod stream;
+mod surroundings;
 mod system;
 
 pub use clock::{LocalZone, now};
@@ -22,6 +23,7 @@ pub use output::{Sink, StandardOutput, write_out};
 pub use read::WAIT_SLICE;
 pub use started::end_all as end_all_commands;
 pub use stream::standard_input;
+pub use surroundings::Surroundings;
 
 use clap::ValueEnum;
 use language::{Eagerness, Function, Interrupt, Outcome, Value, Vm};
