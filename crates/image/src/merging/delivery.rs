@@ -146,7 +146,7 @@ pub fn add(pages: &mut Pages<'_>, delivery: &Delivery) -> ObjectId {
         ("answer", Datum::Nil),
     ];
     slots.extend(delivery.conflict.map(|conflict| ("conflict", Datum::Object(conflict))));
-    let proto = pages.landmarks.object;
+    let proto = pages.proto("Delivery");
     pages.make(proto, slots)
 }
 
@@ -287,11 +287,11 @@ impl Image {
 
 /// In the form of all conflicts: what the dream wrote is side 0, what was found there is side 1, and shown.
 fn conflict_record(pages: &mut Pages<'_>, conflict: &FileConflict, delivery: &Delivery) -> ObjectId {
-    let plain = pages.landmarks.object;
+    let proto = pages.proto("Sibling");
     let text = |text: &str| Datum::text(text);
     let mut side = |who: &str, value: &str| {
         let slots = [("value", text(value)), ("isAbsent", Datum::Boolean(false)), ("who", text(who))];
-        Datum::Object(pages.make(plain, slots))
+        Datum::Object(pages.make(proto, slots))
     };
     let sides = [side(&delivery.dream, &conflict.dreamt), side("host", &conflict.found)];
     let siblings = pages.list(sides);
