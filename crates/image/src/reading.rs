@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct ReadSet {
     objects: BTreeMap<ObjectId, SlotReads>,
     asked_host: bool,
-    asked_memory: bool,
+    asked_machine: bool,
     /// Nobody knows what was read.
     is_unknown: bool,
 }
@@ -53,7 +53,7 @@ impl ReadSet {
             own.is_whole |= reads.is_whole;
         }
         self.asked_host |= other.asked_host;
-        self.asked_memory |= other.asked_memory;
+        self.asked_machine |= other.asked_machine;
         self.is_unknown |= other.is_unknown;
         self
     }
@@ -64,9 +64,10 @@ impl ReadSet {
         self.asked_host || self.is_unknown
     }
 
-    /// Whether it asked what is in memory. That is another thing while reads are noted, so what it found out holds nowhere else.
-    pub fn asked_memory(&self) -> bool {
-        self.asked_memory
+    /// Whether it asked what is in memory, or about the process. That is another thing while reads are noted, so what it found out
+    /// holds nowhere else.
+    pub fn asked_machine(&self) -> bool {
+        self.asked_machine
     }
 
     pub fn objects(&self) -> impl Iterator<Item = ObjectId> {
@@ -107,7 +108,7 @@ impl ReadSet {
 
     /// As bytes, for another process of the same build.
     pub fn encode(&self) -> Vec<u8> {
-        let mut bytes = vec![bits([self.asked_host, self.is_unknown]), bits([self.asked_memory, false])];
+        let mut bytes = vec![bits([self.asked_host, self.is_unknown]), bits([self.asked_machine, false])];
         put_count(&mut bytes, self.objects.len());
         for (object, reads) in &self.objects {
             bytes.extend(object.to_bytes());
@@ -124,7 +125,7 @@ impl ReadSet {
     /// What `encode` wrote; none for any other bytes.
     pub fn decode(mut bytes: &[u8]) -> Option<ReadSet> {
         let [asked_host, is_unknown] = take_bits(&mut bytes)?;
-        let [asked_memory, false] = take_bits(&mut bytes)? else { return None };
+        let [asked_machine, false] = take_bits(&mut bytes)? else { return None };
         let mut objects = BTreeMap::new();
         for _ in 0..take_count(&mut bytes)? {
             let object = ObjectId::from_bytes(take(&mut bytes, 16)?.try_into().ok()?);
@@ -136,7 +137,7 @@ impl ReadSet {
             }
             objects.insert(object, SlotReads { names, lists_names, is_whole });
         }
-        bytes.is_empty().then_some(ReadSet { objects, asked_host, asked_memory, is_unknown })
+        bytes.is_empty().then_some(ReadSet { objects, asked_host, asked_machine, is_unknown })
     }
 }
 
@@ -188,8 +189,8 @@ impl Image {
         let Some(reads) = self.vm.take_reads() else { return ReadSet::unknown() };
         let named = |(handle, looks)| Some((self.identities.id(handle)?, SlotReads::of(self.vm.heap(), looks)));
         let objects = reads.objects().filter_map(named).collect();
-        let (asked_host, asked_memory) = (reads.asked_host(), reads.asked_memory());
-        ReadSet { objects, asked_host, asked_memory, is_unknown: false }
+        let (asked_host, asked_machine) = (reads.asked_host(), reads.asked_machine());
+        ReadSet { objects, asked_host, asked_machine, is_unknown: false }
     }
 
     /// Whether anything that was committed after this commit concerns something that was read.

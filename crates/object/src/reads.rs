@@ -21,7 +21,7 @@ pub struct Reads {
     /// Objects whose rest was read, at least.
     objects: FxHashMap<Handle, Looks>,
     asked_host: bool,
-    asked_memory: bool,
+    asked_machine: bool,
 }
 
 /// What was read of the slots of one object.
@@ -46,9 +46,9 @@ impl Reads {
         self.asked_host
     }
 
-    /// Whether it was asked what is in memory, which is another thing while reads are noted.
-    pub fn asked_memory(&self) -> bool {
-        self.asked_memory
+    /// Whether it was asked what is in memory, or about the process: that is another thing while reads are noted.
+    pub fn asked_machine(&self) -> bool {
+        self.asked_machine
     }
 
     /// They stay what they are, and names stay alive, until somebody has the reads.
@@ -131,11 +131,11 @@ impl Heap {
         }
     }
 
-    /// It was asked how much is in memory, or what.
-    pub fn note_memory(&self) {
+    /// It was asked what is in memory, or about the process that has it.
+    pub fn note_machine(&self) {
         self.note_host();
         if let Some(reads) = &self.reads {
-            reads.borrow_mut().asked_memory = true;
+            reads.borrow_mut().asked_machine = true;
         }
     }
 

@@ -51,10 +51,10 @@ fn live(up: &Up, expression: &str) -> String {
 #[test]
 fn a_method_that_was_merged_before_is_not_novel() {
     let mut up = with_account();
-    let same = dreamt(&up, "Shop fee = method(balance * 0.2; balance)");
-    let other = dreamt(&up, "Shop fee = method(balance * rate + 7)");
+    let same = dreamt(&up, "Shop fee = method(rest := 1; balance * 0.2 + rest)");
+    let other = dreamt(&up, "Shop fee = method(rate max(3))");
     assert_eq!(judged(&up, "verify", &[&same]).0, Some(0), "nothing is archived yet");
-    let merged = dreamt(&up, "Account tax = method(balance * 0.2; balance)");
+    let merged = dreamt(&up, "Account tax = method(rest := 1; balance * 0.2 + rest)");
     assert_eq!(judged(&up, "merge", &[&merged]).0, Some(0));
     assert_eq!(live(&up, "Telos archive size"), "1");
     let (code, report) = judged(&up, "verify", &[&same]);
@@ -93,8 +93,8 @@ fn a_method_that_was_rejected_before_is_not_novel() {
 /// Of the metric only structure and relevance count here, so that what removes references falls.
 const WEIGHED: &str = "Verification weights atPut(\"cog\", 0) atPut(\"sol\", 0); \
     Account do(a := Object clone; b := Object clone; c := Object clone; d := Object clone); nil";
-const REDUCE: &str = "list(\"a\", \"b\", \"c\", \"d\") foreach(name, Account removeSlot(name)); \
-    AccountTest testFresh := method(assertEquals(1, Account rate)); nil";
+const REDUCE: &str = "Account removeSlot(\"a\"); Account removeSlot(\"b\"); Account removeSlot(\"c\"); \
+    Account removeSlot(\"d\"); AccountTest testFresh := method(assertEquals(1, Account rate)); nil";
 
 #[test]
 fn a_test_that_the_mandate_asks_for_is_a_gain_in_relevance() {
@@ -142,13 +142,14 @@ fn a_verdict_is_an_object_of_the_merge_that_rests_on_it() {
     let up = with_account();
     let dream = dreamt(&up, "Account tax = method(balance * 0.2 + rate)");
     let (_, report) = judged(&up, "merge", &[&dream]);
-    let asked = "verdict := Telos merges last verdict; list(verdict isAccepted, verdict isKindOf(Verification Verdict), \
-        verdict results map(check) sort, verdict results map(outcome) unique, verdict tests map(kind), verdict testCount, \
-        verdict passCount)";
-    let expected = "list(true, true, list(\"purity\", \"purpose\", \"regression\", \"safety\"), list(\"passed\"), \
-        list(\"passing\"), 1, 1)";
-    assert_eq!(live(&up, asked), expected);
-    let read = live(&up, "Telos merges last verdict tests first reads");
+    let told = |path: &str| live(&up, &format!("Telos merges last verdict {path}"));
+    assert_eq!(told("isKindOf(Verification Verdict)"), "true");
+    assert_eq!(told("isAccepted"), "true");
+    assert_eq!(told("results map(check) join(\" \")"), "purity purpose regression safety");
+    assert_eq!(told("results map(outcome) unique"), "list(\"passed\")");
+    assert_eq!(told("tests map(kind)"), "list(\"passing\")");
+    assert_eq!(told("testCount") + &told("passCount"), "11");
+    let read = told("tests first reads join(\" \")");
     assert!(read.contains("AccountTest") && read.contains("Account"), "{read}");
     let counted =
         "Telos merges last verdict results select(each, each timeMs > 0 and(each readCount >= each reads size)) size";
@@ -174,7 +175,7 @@ fn no_dream_changes_what_was_written_down() {
     let state = "list(Telos merges last verdict isAccepted, Telos merges last verdict results size, \
         Telos rejections last verdict isAccepted, Telos rejections last reasons size, Telos archive size, Telos merges size)";
     let before = live(&up, state);
-    assert_eq!(before, "list(true, 4, false, 1, 1, 1)");
+    assert_eq!(before, "list(true, 4, false, 2, 1, 1)");
     for source in [
         "Telos merges last verdict = nil",
         "Telos merges last status = \"undone\"",
@@ -242,7 +243,7 @@ fn who_comes_later_is_shown_what_was_refused_of_the_same_objects() {
     assert_eq!(json_of(&telos(&up, &["rejections", "--of", "Account", "--json"]))[0]["dream"], json!(dream));
     assert_eq!(telos(&up, &["rejections", "--of", "Shop"]).ok(), "");
     // A script in a dream.
-    let ran = telos(&up, &["dream", "run", "-e", "Telos rejectionsOf(Account) first reasons first"]);
+    let ran = telos(&up, &["dream", "run", "-e", "Telos rejectionsOf(Account) first reasons join(\"; \")"]);
     assert!(ran.output.contains("AccountTest testBalance: fails, and did not before"), "{ran:?}");
     // An agent that only asks for the method that it is to mend.
     let request = |method: &str, params: Value| {
@@ -270,7 +271,7 @@ fn who_comes_later_is_shown_what_was_refused_of_the_same_objects() {
         .collect();
     for warned in [&answers[0]["rejections"], &answers[2]["rejections"], &answers[3], &answers[4]] {
         assert_eq!((&warned[0]["dream"], &warned[0]["mandate"]), (&json!(dream), &json!("a try")), "{warned}");
-        assert!(warned[0]["reasons"][0].as_str().is_some_and(|reason| reason.contains("testBalance")), "{warned}");
+        assert!(warned[0]["reasons"].to_string().contains("testBalance"), "{warned}");
     }
     assert_eq!((&answers[1]["rejections"], &answers[5]), (&Value::Null, &json!([])));
 }

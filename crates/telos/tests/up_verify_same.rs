@@ -20,20 +20,14 @@ const PROBES: &[(&str, &str)] = &[
         "FileLeftBehind",
         "f := File with(\"/tmp/probe\"); seen := f exists; f openForAppending write(\"1\") close; list(seen, f contents size) asString",
     ),
-    ("FileDescriptor", "f := File with(\"/tmp/number\") openForUpdating; n := f descriptor; f close; n asString"),
     ("FileTemporary", "f := File temporaryFile; f write(\"x\"); f position asString"),
-    ("Directory", "list(Directory with(\"/\") items map(name) sort, Directory with(\"/tmp\") items size) asString"),
+    (
+        "Directory",
+        "list(Directory with(\"/\") items map(name) sort join(\" \"), Directory with(\"/tmp\") items size) asString",
+    ),
     (
         "DirectoryCurrent",
         "here := Directory currentWorkingDirectory; Directory setCurrentWorkingDirectory(\"/tmp\"); here",
-    ),
-    (
-        "Processes",
-        "list(\"/proc\", \"/proc/self\", \"/proc/self/task\", \"/proc/self/fd\", \"/dev\", \"/dev/fd\") map(each, try(found := Directory with(each) items map(name) sort) ifNonNilEval(\"none\") ifNilEval(found asString)) asString",
-    ),
-    (
-        "ProcessStatus",
-        "list(\"status\", \"cmdline\", \"limits\", \"cgroup\", \"mountinfo\", \"comm\", \"environ\") map(each, try(found := File with(\"/proc/self/\" .. each) contents) ifNonNilEval(\"none\") ifNilEval(found size)) asString",
     ),
     (
         "System",
@@ -46,10 +40,7 @@ const PROBES: &[(&str, &str)] = &[
     ),
     ("Random", "list(Random isAvailable, Random value type, Random clone setSeed(7) value) asString"),
     ("RandomSeed", "was := Random slotNames sort asString; Random setSeed(7); list(was, Random value) asString"),
-    (
-        "Date",
-        "list(Date now type, Date now year, Date now zone, Date clock type, (Date now seconds - Date clone now seconds) abs < 60) asString",
-    ),
+    ("Date", "list(Date now type, Date now year, Date clock type, Date now isPast type) asString"),
     ("Sleep", "System sleep(0.001); \"slept\""),
     ("Http", "try(Http get(\"http://127.0.0.1:9/\")) error"),
     ("HttpAvailable", "Http isAvailable asString"),
@@ -71,16 +62,19 @@ const PROBES: &[(&str, &str)] = &[
     ),
     // All that may be asked for in one transaction, each time.
     ("DreamMany", "255 repeat(Telos dream(\"m\", block(1))); \"all\""),
-    ("DreamOthers", "list(try(Dream pageOf(\"d1\")) error, try(Dream pageOf(\"nonsense\")) error) asString"),
-    ("Telos", "list(Telos slotNames sort, Telos name, Telos wakings, Telos failures) asString"),
+    ("DreamOthers", "list(Dream pageOf(\"d1\"), try(Dream pageOf(\"nonsense\")) error) asString"),
+    ("Telos", "list(Telos name, Telos wakings, Telos failures) asString .. Telos slotNames sort join(\" \")"),
     (
         "TelosRecords",
         "list(Telos merges size, Telos rejections size, Telos conflicts size, Telos violations size, Telos outbox size, Telos archive size) asString",
     ),
-    ("Lobby", "list(Lobby slotNames sort, Protos slotNames sort, Core slotNames size) asString"),
+    (
+        "Lobby",
+        "list(Lobby slotNames sort join(\" \"), Protos slotNames sort join(\" \"), Core slotNames sort join(\" \")) join(\" / \")",
+    ),
     (
         "Coroutine",
-        "list(Coroutine currentCoroutine type, Scheduler slotNames sort, Scheduler yieldingCoros size, Scheduler currentCoroutine isNil) asString",
+        "list(Coroutine currentCoroutine type, Scheduler slotNames sort join(\" \"), Scheduler yieldingCoros size, Scheduler currentCoroutine isNil) join(\" \")",
     ),
     (
         "CoroutineParent",
@@ -93,11 +87,24 @@ const PROBES: &[(&str, &str)] = &[
         "c := call; list(call sender type, call target type, call message name, Coroutine currentCoroutine backTraceString) asString",
     ),
     ("Places", "list(Object uniqueId < 100000, Object clone uniqueId < 100000, Lobby uniqueId < 100000) asString"),
-    ("Order", "list(Object clone < 3, nil < Object clone) asString"),
+    ("Order", "list(Object clone, Object clone) sort size asString"),
     (
         "Verification",
-        "list(Verification slotNames sort, Verification archiveMax, Telos verification isIdenticalTo(Verification)) asString",
+        "list(Verification slotNames sort join(\" \"), Verification archiveMax, Telos verification isIdenticalTo(Verification)) join(\" \")",
     ),
+];
+
+/// What differs, for a candidate is a process of its own whose memory was made anew: who asks for that is unsure when judged.
+const UNSURE: &[(&str, &str)] = &[
+    ("Descriptor", "File with(\"/tmp/number\") openForUpdating descriptor asString"),
+    ("Process", "File with(\"/proc/self/status\") contents"),
+    ("ProcessThreads", "Directory with(\"/tmp/../proc/self/task\") items size asString"),
+    ("ProcessExists", "File exists(\"/proc/self/task/2\") asString"),
+    ("ProcessEntered", "Directory setCurrentWorkingDirectory(\"/proc/self\"); Directory with(\"fd\") size asString"),
+    ("ProcessBelow", "Directory with(\"/\") at(\"proc/self/task/2\") isNil asString"),
+    ("Memory", "Collector objectCount asString"),
+    ("Collections", "Collector collections asString"),
+    ("Symbols", "System symbols size asString"),
 ];
 
 const ACCOUNT: &str = "Account := Object clone do(rate := 1); nil";
@@ -116,8 +123,11 @@ fn telos(up: &Up, arguments: &[&str]) -> Ran {
 fn with_probes() -> Up {
     let up = Up::start(&[]);
     up.send(ACCOUNT).ok();
-    let tests: String =
-        PROBES.iter().map(|(name, source)| format!("    test{name} := method(fail(({source})))\n")).collect();
+    let tests: String = PROBES
+        .iter()
+        .chain(UNSURE)
+        .map(|(name, source)| format!("    test{name} := method(fail(({source})))\n"))
+        .collect();
     up.send(&format!("ProbeTest := UnitTest clone do(\n{tests})\nnil")).ok();
     up
 }
@@ -127,7 +137,7 @@ fn in_a_dream(up: &Up, name: &str) -> String {
     let source = format!("Telos verification runTest(\"ProbeTest test{name}\")");
     let ran = telos(up, &["dream", "run", "--json", "-e", &source]);
     let told: Value = serde_json::from_str(&ran.output).unwrap_or_else(|_| panic!("no report: {ran:?}"));
-    told["error"]["message"].as_str().unwrap_or_else(|| panic!("{name}: {told}")).replace('\n', " ")
+    told["answer"]["error"]["message"].as_str().unwrap_or_else(|| panic!("{name}: {told}")).replace('\n', " ")
 }
 
 /// What all say on a candidate, before the change is laid on and after.
@@ -138,7 +148,7 @@ fn on_a_candidate(up: &Up) -> BTreeMap<String, [String; 2]> {
     let judged = telos(up, &["dream", "verify", "--json", dream]);
     let told: Value = serde_json::from_str(&judged.output).unwrap_or_else(|_| panic!("no report: {judged:?}"));
     let tests = told["verdict"]["tests"].as_array().cloned().unwrap_or_default();
-    assert_eq!(tests.len(), PROBES.len(), "{told}");
+    assert_eq!(tests.len(), PROBES.len() + UNSURE.len(), "{told}");
     let said = |test: &Value, when: &str| test[when].as_str().unwrap_or_default().to_string();
     tests
         .iter()
@@ -162,6 +172,11 @@ fn no_capability_tells_a_program_that_it_is_judged() {
                 "{name}:\n  in a dream   {ordinary}\n  before       {}\n  after        {}",
                 found[0], found[1]
             ));
+        }
+    }
+    for (name, _) in UNSURE {
+        if judged[*name].iter().any(|found| !found.starts_with("unsure: it looks at the machine")) {
+            wrong.push(format!("{name}: {:?}", judged[*name]));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -9,7 +9,7 @@ use keeper::protocol::{MergeOrder, Nest};
 use language::{Args, Halt, ONE, Outcome, Signal, THREE, TWO, Value, Vm};
 use object::change::ActorId;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 use std::sync::{Arc, Weak};
 use store::Store;
@@ -43,6 +43,8 @@ struct Inside {
     /// Dreams that are to be merged when they are over.
     to_merge: Vec<MergeOrder>,
     going_on: BTreeMap<String, GoingOn>,
+    /// Names that a dream was given, and that nothing came of.
+    spare: VecDeque<ActorId>,
 }
 
 /// A dream that is going on: from when to when, by the wall clock.
@@ -70,6 +72,7 @@ impl Desk {
             asked: Vec::new(),
             to_merge: Vec::new(),
             going_on: BTreeMap::new(),
+            spare: VecDeque::new(),
         })))
     }
 
@@ -103,7 +106,13 @@ impl Desk {
 
     /// Nothing of it counts: what asked for it was taken back.
     pub fn forget(&self) {
-        drop((self.take(), self.take_to_merge()));
+        drop(self.take_to_merge());
+        let asked = self.take();
+        let inside = &mut *self.0.borrow_mut();
+        // Live counts those that it gave to a dream; of its own there are enough.
+        if matches!(inside.whose, Whose::Dream(_)) {
+            inside.spare.extend(asked.into_iter().map(|asked| asked.actor));
+        }
     }
 
     /// What was asked to be merged since this was last called.
@@ -173,9 +182,15 @@ fn order(vm: &mut Vm, args: Args) -> Outcome {
     let actor = match asking {
         Asking::Live(store) => store.mint_actor().map_err(|error| vm.raise(error.to_string()))?,
         Asking::Dream(line) => {
-            let name = nest(vm, &line, &Nest::Name)?;
-            let id: DreamId = name.parse().map_err(|error: DreamError| vm.raise(error.to_string()))?;
-            id.0
+            let spare = desk.0.borrow_mut().spare.pop_front();
+            match spare {
+                Some(actor) => actor,
+                None => {
+                    let name = nest(vm, &line, &Nest::Name)?;
+                    let id: DreamId = name.parse().map_err(|error: DreamError| vm.raise(error.to_string()))?;
+                    id.0
+                }
+            }
         }
     };
     desk.0.borrow_mut().asked.push(Asked { actor, mandate, source });

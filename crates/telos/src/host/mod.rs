@@ -8,6 +8,7 @@ mod file;
 mod open;
 mod output;
 pub mod outside;
+mod own_process;
 mod process;
 mod random;
 mod read;

@@ -34,7 +34,8 @@ const UNIT_TIME: Duration = Duration::from_secs(5);
 const UNIT_MEMORY_BYTES: u64 = 256 << 20;
 /// How often a test is run again that asked the host for something, be it only the time.
 const CHANCES: usize = 20;
-const ASKED_MEMORY: &str = "it asks what is in the machine's memory, which is another thing while it is judged";
+const ASKED_MACHINE: &str =
+    "it looks at the machine or the process that it runs in, which is another while it is judged";
 /// The check that looks at the journal alone.
 const SAFETY: &str = "safety";
 /// So many tests are run.
@@ -200,8 +201,8 @@ impl Judge<'_, '_> {
         let mut left = times;
         while left > 0 {
             let (outcome, read) = self.recorded(|session, judge| run_test(session, judge, name));
-            let outcome = match read.asked_memory() {
-                true => Err(Fault::Unsure(ASKED_MEMORY.into())),
+            let outcome = match read.asked_machine() {
+                true => Err(Fault::Unsure(ASKED_MACHINE.into())),
                 false => outcome,
             };
             runs.push(outcome.map_or_else(|fault| fault.text(), |_| "passed".into()));
