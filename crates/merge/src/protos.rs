@@ -3,7 +3,7 @@
 //! a cycle is not taken. Cycles at rest stay, and so do those that the live image made knowingly.
 //!
 //! Nor does it leave an object without protos, unless somebody took them away: if all that an object would inherit from is
-//! left out, it keeps what that had replaced, as it was at the fork point. What is kept stands above what is new: edges
+//! left out, or was added beside that, it keeps what had been replaced, as it was at the fork point. What is kept stands above what is new: edges
 //! that would close a cycle with it are left out too.
 
 use crate::edges::{Edge, Pending};
@@ -30,7 +30,7 @@ impl Ledger {
         }
         let mut rulings = BTreeMap::new();
         for (object, edges) in left_out {
-            let is_bereft = graph.shown(object, &edges) == 0;
+            let is_bereft = graph.is_bereft(object, &edges);
             let kept = graph.kept.remove(&object).filter(|_| is_bereft).unwrap_or_default();
             let left_out = edges.into_iter().map(|edge| edge.element).collect();
             rulings.insert(object, Ruling { left_out, kept });
@@ -60,7 +60,7 @@ impl Ledger {
         let winners: Vec<Edge> = graph.accepted.values().flatten().copied().collect();
         let mut is_more = false;
         for (object, edges) in left_out {
-            if graph.kept.contains_key(object) || graph.shown(*object, edges) > 0 {
+            if graph.kept.contains_key(object) || !graph.is_bereft(*object, edges) {
                 continue;
             }
             let views = self.views_before(edges, &winners);
@@ -165,11 +165,13 @@ impl<R: Rest> Graph<'_, R> {
         self.leads(object, other, |_| false)
     }
 
-    /// How many protos of an object are shown if these are left out and none is kept.
-    fn shown(&self, object: ObjectId, left_out: &[Edge]) -> usize {
-        let Some(sequence) = self.ledger.lines.get(&(object, Line::Protos)) else { return 0 };
-        let ruling = Ruling { left_out: left_out.iter().map(|edge| edge.element).collect(), ..Ruling::default() };
-        (0..sequence.pieces.len()).filter(|at| sequence.shows(*at, self.view, &ruling)).count()
+    /// Whether an object has nothing but what was added beside those that are left out, by who had seen them.
+    fn is_bereft(&self, object: ObjectId, left_out: &[Edge]) -> bool {
+        let Some(sequence) = self.ledger.lines.get(&(object, Line::Protos)) else { return false };
+        let mut at_rest = (0..sequence.pieces.len()).filter(|at| sequence.pieces[*at].stamp.is_none());
+        let has_rest = at_rest.any(|at| sequence.exists(at, self.view));
+        let is_beside = |edge: &Edge| left_out.iter().any(|other| self.ledger.saw(edge, other));
+        !has_rest && self.accepted.get(&object).into_iter().flatten().all(is_beside)
     }
 
     /// But for the rings that the image was born with: every object would be below itself through them.

@@ -74,7 +74,11 @@ impl Model {
         let mut kept: Vec<Edge> = Vec::new();
         loop {
             let (taken, left_out) = self.edges(&trees, &kept);
-            let bereft = |object: ObjectId| !taken.iter().any(|edge| edge.from == object);
+            let is_beside = |edge: &Edge| {
+                let mut others = left_out.iter().filter(|other| other.from == edge.from);
+                others.any(|other| self.known(edge.by).seen.contains(&other.by))
+            };
+            let bereft = |object: ObjectId| taken.iter().filter(|edge| edge.from == object).all(is_beside);
             let before = kept.len();
             for (object, tree) in &trees {
                 let left_out: Vec<Edge> = left_out.iter().filter(|edge| edge.from == *object).copied().collect();
@@ -88,7 +92,7 @@ impl Model {
             }
             if kept.len() == before {
                 kept.retain(|edge| bereft(edge.from));
-                let all = [taken, kept].concat();
+                let all = [&taken[..], &kept].concat();
                 let edge = |from: ObjectId, entry: &Entry| {
                     all.iter().find(|edge| edge.from == from && edge.entry == *entry).map(|edge| edge.to)
                 };

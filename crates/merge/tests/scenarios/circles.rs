@@ -115,3 +115,25 @@ fn what_was_kept_stays_when_live_adds_to_it() {
     lab.merge(&last);
     assert_eq!(protos(&lab.image, a), [c, root, d]);
 }
+
+/// Nor does what a dream adds that found it there.
+#[test]
+fn what_was_kept_stays_when_a_dream_adds_to_it() {
+    let mut lab = Lab::new();
+    let (root, c) = (lab.object(), lab.object());
+    let [a, b] = [(); 2].map(|()| lab.create(Creation { protos: vec![root], ..Creation::default() }));
+    let delete = || Operation::Delete { line: Line::Protos, index: 0, count: 1 };
+    let mut dream = lab.fork(2, Policy::ForkWins);
+    lab.live_all(vec![(a, delete()), (a, add_proto(b))]);
+    dream.does(b, delete()).does(b, add_proto(a));
+    lab.merge(&dream);
+    let mut last = lab.fork(3, Policy::ForkWins);
+    last.does(a, add_proto(c));
+    lab.merge(&last);
+    assert_eq!(protos(&lab.image, a), [c, root]);
+    // Who puts another in its place means it.
+    let mut last = lab.fork(4, Policy::ForkWins);
+    last.does(a, delete()).does(a, delete()).does(a, add_proto(c));
+    lab.merge(&last);
+    assert_eq!(protos(&lab.image, a), [c]);
+}
