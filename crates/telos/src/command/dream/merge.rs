@@ -107,7 +107,7 @@ pub struct MergeTerms {
 
 impl MergeTerms {
     pub fn is_asked(&self) -> bool {
-        self.policy.is_some() || !self.only.is_empty()
+        self.policy.is_some() || !self.only.is_empty() || !self.test.is_empty()
     }
 
     pub fn order(&self, dream: &str, is_trial: bool) -> MergeOrder {
