@@ -201,7 +201,7 @@ impl Client {
                     return Ok(taken);
                 }
             }
-            match self.inbox.fill(&self.stream) {
+            match self.inbox.fill_when_there(&self.stream, Some(socket::SILENCE)) {
                 Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => self.check_keeper()?,
                 Ok(0) | Err(_) => return Err(KeeperError::KeeperGone),
                 Ok(_) => {}

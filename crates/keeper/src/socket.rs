@@ -20,7 +20,7 @@ pub const SOCKET: &str = "telos.sock";
 /// Addresses of sockets are no longer than this.
 const ADDRESS_BYTES: usize = 107;
 /// A keeper that says nothing for so long is asked whether it is there, and may take as long to say so.
-const SILENCE: Duration = Duration::from_secs(10);
+pub(crate) const SILENCE: Duration = Duration::from_secs(10);
 
 pub fn socket_path(directory: &Path) -> PathBuf {
     directory.join(SOCKET)

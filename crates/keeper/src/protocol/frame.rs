@@ -2,11 +2,13 @@
 
 use crate::error::KeeperError;
 use rustix::buffer::spare_capacity;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::RecvFlags;
 use std::collections::VecDeque;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
 use system::passing;
 
 /// The longest body of a frame.
@@ -93,6 +95,22 @@ impl Inbox {
             match rustix::io::read(&descriptor, spare_capacity(&mut self.buffer)) {
                 Err(Errno::INTR) => {}
                 read => return Ok(read?),
+            }
+        }
+    }
+
+    /// The same for whoever has to wait for it, at most so long. Who sleeps in the read itself is woken not only by what
+    /// comes, but also each time when the other side takes what was sent there: Linux wakes all who sleep at such a socket,
+    /// and only a poll says what for. That is a wake-up for nothing with every request.
+    pub fn fill_when_there(&mut self, socket: impl AsFd, time: Option<Duration>) -> io::Result<usize> {
+        // A duration that does not fit is longer than anybody waits.
+        let time = time.and_then(|time| Timespec::try_from(time).ok());
+        loop {
+            match poll(&mut [PollFd::new(&socket, PollFlags::IN)], time.as_ref()) {
+                Ok(0) => return Err(io::ErrorKind::WouldBlock.into()),
+                Err(Errno::INTR) => {}
+                // Whatever it is, reading tells.
+                Ok(_) | Err(_) => return self.fill(socket),
             }
         }
     }
