@@ -24,6 +24,10 @@ struct State {
     returned: VecDeque<(u64, Vec<u8>)>,
     current: Current,
     is_stopping: bool,
+    /// The machine has nothing to do before something is read,
+    is_awaited: bool,
+    /// and sleeps until then. Waking nobody would be a call of the system all the same.
+    is_asleep: bool,
     watch: Option<Arc<dyn Watch>>,
 }
 
@@ -66,19 +70,30 @@ impl Desk {
 
     pub fn add(&self, requests: &mut Vec<(u64, Request)>) {
         if !requests.is_empty() {
-            self.lock().waiting.extend(requests.drain(..));
-            self.work.notify_one();
+            let mut state = self.lock();
+            state.waiting.extend(requests.drain(..));
+            self.wake(state);
         }
     }
 
     pub fn over(&self, dream: String) {
-        self.lock().over.push_back(dream);
-        self.work.notify_one();
+        let mut state = self.lock();
+        state.over.push_back(dream);
+        self.wake(state);
+    }
+
+    fn wake(&self, state: MutexGuard<'_, State>) {
+        let is_asleep = state.is_asleep;
+        drop(state);
+        if is_asleep {
+            self.work.notify_one();
+        }
     }
 
     pub fn returned(&self, number: u64, answer: &[u8]) {
-        self.lock().returned.push_back((number, answer.to_vec()));
-        self.work.notify_one();
+        let mut state = self.lock();
+        state.returned.push_back((number, answer.to_vec()));
+        self.wake(state);
     }
 
     /// Stops a request, whether it has begun or not. Nothing happens if it is done already. One that has not begun never
@@ -110,14 +125,18 @@ impl Desk {
         if is_urgent {
             state.waiting.clear();
         }
-        drop(state);
-        self.work.notify_one();
+        self.wake(state);
     }
 
     /// Whether the machine would wait.
     pub fn is_empty(&self) -> bool {
+        self.lock().is_empty()
+    }
+
+    /// Whether it does, and somebody has to read for it.
+    pub fn awaits_reader(&self) -> bool {
         let state = self.lock();
-        state.waiting.is_empty() && state.over.is_empty() && state.returned.is_empty() && !state.is_stopping
+        state.is_awaited && state.is_empty()
     }
 
     pub fn is_open(&self) -> bool {
@@ -144,10 +163,19 @@ impl Desk {
 
     // ---- the machine's side
 
+    /// Whether there is nothing to do before something is read. Said before the machine tries to be who reads: if another one
+    /// does, that one learns of it after it has read.
+    pub fn await_reader(&self) -> bool {
+        let mut state = self.lock();
+        state.is_awaited = state.is_empty();
+        state.is_awaited
+    }
+
     /// Waits for the next thing to do, at most until the next turn is due.
     pub fn next(&self, next_turn: Option<Instant>) -> Work {
         let mut state = self.lock();
         loop {
+            (state.is_awaited, state.is_asleep) = (false, false);
             if let Some(dream) = state.over.pop_front() {
                 return Work::Over(dream);
             }
@@ -163,8 +191,11 @@ impl Desk {
                 return Work::Stop;
             }
             let left = next_turn.map(|due| due.saturating_duration_since(Instant::now()));
+            if left == Some(Duration::ZERO) {
+                return Work::Turn;
+            }
+            (state.is_awaited, state.is_asleep) = (true, true);
             state = match left {
-                Some(Duration::ZERO) => return Work::Turn,
                 Some(left) => self.work.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0,
                 None => self.work.wait(state).unwrap_or_else(PoisonError::into_inner),
             };
@@ -195,6 +226,10 @@ impl Desk {
 }
 
 impl State {
+    fn is_empty(&self) -> bool {
+        self.waiting.is_empty() && self.over.is_empty() && self.returned.is_empty() && !self.is_stopping
+    }
+
     fn enter(&mut self, current: Current) {
         self.watch.iter().for_each(|watch| watch.calm());
         self.current = current;

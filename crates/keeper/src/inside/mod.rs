@@ -1,12 +1,13 @@
-//! The image process: three threads around one [`Living`], and in a dream one. The main thread runs requests and turns; the
-//! reader beside it takes what the keeper sends and can interrupt; the third waits for durability and answers. Long work such
-//! as a backup has threads of its own, a few at most.
+//! The image process: three threads around one [`Living`], and in a dream one. The main thread reads requests, runs them, and
+//! takes turns; the listener beside it reads while that is busy, so that it can be interrupted; the third waits for durability
+//! and answers. Long work such as a backup has threads of its own, a few at most.
 //!
 //! It ends when the keeper says so or has gone, never on a signal: whoever stops a group of processes means the keeper.
 
 mod answers;
 mod apart;
 mod desk;
+mod ear;
 mod living;
 mod outside;
 mod reader;
@@ -19,7 +20,8 @@ use crate::protocol::{Answer, DreamName, FailureKind, Kind, Outbox, Outcome, Ref
 use answers::Answers;
 use apart::{Apart, Aside};
 use desk::{Desk, Work};
-use reader::{Ear, Reader};
+use ear::Ear;
+use reader::Reader;
 use std::collections::BTreeMap;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -71,7 +73,8 @@ fn serve<L: Living>(
     let answers = Answers::start(share(&pair)?)?;
     let reader = Reader::new(share(&pair)?, desk.clone(), answers.sender());
     let outside = reader.outside.clone();
-    reader.start(exit)?;
+    let ear = Arc::new(Ear::new(reader, desk.clone(), exit));
+    ear.listen()?;
     let mut living = match open(outside) {
         Ok(living) => living,
         Err(message) => {
@@ -81,7 +84,7 @@ fn serve<L: Living>(
     };
     desk.set_watch(living.watch());
     answers.tell(Kind::Ready);
-    run(&mut living, &desk, answers, |next_turn| desk.next(next_turn));
+    run(&mut living, &desk, answers, |next_turn| ear.next(next_turn));
     living.close().map_err(|message| {
         say_failed(&pair, &message);
         KeeperError::ImageFailed { message }
@@ -98,15 +101,16 @@ pub fn dream<L: Living>(pair: UnixStream, begin: impl FnOnce(Outside) -> L, exit
     let answers = Answers::at_once(share(&pair)?);
     let reader = Reader::new(pair, desk.clone(), answers.sender());
     let outside = reader.outside.clone();
-    let ear = Arc::new(Ear::new(reader, exit));
+    let ear = Arc::new(Ear::new(reader, desk.clone(), exit));
     let listening = ear.clone();
-    let listen: Listen = Arc::new(move || listening.listen());
+    // Without a thread it hears what it is asked all the same, only later.
+    let listen: Listen = Arc::new(move || drop(listening.listen()));
     outside.listen_by(listen.clone());
     let mut living = begin(outside);
     let watch = living.watch();
     watch.when_long(listen);
     desk.set_watch(watch);
-    run(&mut living, &desk, answers, |next_turn| ear.next(&desk, next_turn));
+    run(&mut living, &desk, answers, |next_turn| ear.next(next_turn));
     living.close().map_err(|message| KeeperError::ImageFailed { message })
 }
 

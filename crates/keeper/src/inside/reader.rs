@@ -1,20 +1,13 @@
-//! The thread that takes what the keeper sends. Decodes requests here, beside the machine, and never waits for it, so
-//! that an interruption gets through at any time. In a dream it is made with the first program that takes long.
+//! Takes what the keeper sends, decodes it, and gives it to whom it is for. Never waits for the machine.
 
 use super::answers::{POSTED, Sender};
-use super::desk::{Desk, Work};
+use super::desk::Desk;
 use super::outside::Outside;
-use crate::error::KeeperError;
 use crate::protocol::{Answer, DreamName, FRAME_BYTES_MAX, FailureKind, Frame, Inbox, Kind, Reason};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
+use std::io::{self, ErrorKind};
 use std::os::unix::net::UnixStream;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
-
-/// How long the machine may take to end after the keeper has gone. Nobody waits for an answer then, and another keeper
-/// may wait for the files; what was acknowledged is in the log.
-const GRACE: Duration = Duration::from_millis(500);
+use std::sync::Arc;
+use std::time::Instant;
 
 /// What the keeper sends, and who it is for.
 pub struct Reader {
@@ -31,62 +24,39 @@ impl Reader {
         Reader { pair, desk, answers, outside, inbox: Inbox::default() }
     }
 
-    /// Reads on a thread of its own.
-    pub fn start(mut self, exit: fn(i32)) -> Result<(), KeeperError> {
-        let read = move || {
-            let is_told = self.read();
-            self.outside.close();
-            if !self.desk.is_open() {
-                // Nothing was promised yet, and opening may take long: recovery begins anew the next time.
-                exit(i32::from(!is_told));
-            } else if !is_told {
-                self.desk.stop(true);
-                // The machine may be inside a primitive that looks up from nothing, or a commit of millions of objects, and
-                // nobody is left to kill it.
-                std::thread::sleep(GRACE);
-                exit(1);
-            }
-        };
-        let started = std::thread::Builder::new().name("reader".into()).spawn(read);
-        started.map(|_| ()).map_err(KeeperError::system("start a thread"))
+    /// Waits for what the keeper sends next, and takes it. `Some` when it is over: whether the keeper said so.
+    pub fn read(&mut self) -> Option<bool> {
+        let filled = self.inbox.fill_when_there(&self.pair, None);
+        self.take_in(filled)
     }
 
-    /// Reads until the keeper says that it is over, or has gone, or says what it never would.
-    fn read(&mut self) -> bool {
-        loop {
-            if let Some(is_told) = self.heed() {
-                return is_told;
-            }
-            if !matches!(self.inbox.fill(&self.pair), Ok(1..)) {
-                return false;
-            }
-        }
-    }
-
-    /// Waits until there is something to do, or it is time for a turn.
-    fn hear(&mut self, next_turn: Option<Instant>) {
-        loop {
-            match self.heed() {
-                None if self.desk.is_empty() => {}
-                None | Some(true) => return,
-                Some(false) => break,
-            }
+    /// The same until there is something to do, or it is time for a turn.
+    pub fn hear(&mut self, next_turn: Option<Instant>) -> Option<bool> {
+        while self.desk.is_empty() {
             let left = next_turn.map(|due| due.saturating_duration_since(Instant::now()));
-            // A duration that does not fit is longer than anybody waits.
-            let left = left.and_then(|left| Timespec::try_from(left).ok());
-            match poll(&mut [PollFd::new(&self.pair, PollFlags::IN)], left.as_ref()) {
-                Ok(0) => return,
-                Err(Errno::INTR) => {}
-                Ok(_) if matches!(self.inbox.fill(&self.pair), Ok(1..)) => {}
-                Ok(_) | Err(_) => break,
+            let filled = self.inbox.fill_when_there(&self.pair, left);
+            if filled.as_ref().is_err_and(|error| error.kind() == ErrorKind::WouldBlock) {
+                return None;
+            }
+            if let Some(is_told) = self.take_in(filled) {
+                return Some(is_told);
             }
         }
-        // Whoever attends has gone.
-        self.outside.close();
-        self.desk.stop(true);
+        None
     }
 
-    /// Takes what has come. `Some` when it is over: whether the keeper said so.
+    fn take_in(&mut self, filled: io::Result<usize>) -> Option<bool> {
+        let is_told = match filled {
+            Ok(1..) => self.heed()?,
+            // It has gone.
+            _ => false,
+        };
+        self.outside.close();
+        self.desk.stop(!is_told);
+        Some(is_told)
+    }
+
+    /// Takes what has come. `Some` when it is over: whether the keeper said so, or says what it never would.
     fn heed(&mut self) -> Option<bool> {
         let mut requests = Vec::new();
         let end = loop {
@@ -102,42 +72,7 @@ impl Reader {
             }
         };
         self.desk.add(&mut requests);
-        if end.is_some() {
-            self.desk.stop(false);
-        }
         end
-    }
-}
-
-/// A reader that has no thread yet: the machine's own reads as long as it has nothing else to do.
-pub struct Ear {
-    reader: Mutex<Option<Reader>>,
-    exit: fn(i32),
-}
-
-impl Ear {
-    pub fn new(reader: Reader, exit: fn(i32)) -> Ear {
-        Ear { reader: Mutex::new(Some(reader)), exit }
-    }
-
-    /// From here on a thread reads. Called by the machine's thread, or while that reads.
-    pub fn listen(&self) {
-        let Ok(Some(reader)) = self.reader.try_lock().map(|mut reader| reader.take()) else { return };
-        let desk = reader.desk.clone();
-        if reader.start(self.exit).is_err() {
-            // Nobody would hear what it is asked next.
-            desk.stop(false);
-        }
-    }
-
-    /// The next thing to do, as the desk says it.
-    pub fn next(&self, desk: &Desk, next_turn: Option<Instant>) -> Work {
-        let mut place = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(reader) = place.as_mut() {
-            reader.hear(next_turn);
-        }
-        drop(place);
-        desk.next(next_turn)
     }
 }
 

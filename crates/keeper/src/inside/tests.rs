@@ -206,6 +206,42 @@ fn an_interruption_reaches_the_request_it_is_meant_for() {
     });
 }
 
+/// Who reads changes each time: the machine, while it has nothing to do, and the listener, while it is busy.
+#[test]
+fn what_is_sent_is_heard_whoever_reads_it() {
+    with_echo(None, |keeper| {
+        for round in 0..30 {
+            let id = 10 * round;
+            keeper.ask(id, "spin");
+            keeper.tell(Kind::Status, 9, &());
+            assert_eq!(keeper.next().0, Kind::Status, "while the machine is busy");
+            keeper.tell(Kind::Cancel, id, &Reason::Asked);
+            assert_eq!(keeper.failure().0, id);
+            for next in 1..4 {
+                keeper.ask(id + next, "a");
+                assert_eq!(keeper.answer().0, id + next);
+            }
+            keeper.tell(Kind::Status, 9, &());
+            assert_eq!(keeper.next().0, Kind::Status, "while it is not");
+        }
+    });
+}
+
+#[test]
+fn a_keeper_that_has_gone_is_missed_by_a_busy_machine_and_by_an_idle_one() {
+    for source in ["spin", "a"] {
+        let (near, far) = UnixStream::pair().unwrap();
+        let process = std::thread::spawn(move || serve(far, |_| Ok(echo(None)), |_| {}));
+        let mut keeper = Keeper { pair: near, inbox: Inbox::default() };
+        assert_eq!(keeper.next().0, Kind::Ready);
+        keeper.ask(1, source);
+        keeper.tell(Kind::Status, 9, &());
+        keeper.next();
+        drop(keeper);
+        process.join().unwrap().unwrap();
+    }
+}
+
 #[test]
 fn the_scheduler_gets_its_turns_and_long_work_a_thread() {
     with_echo(None, |keeper| {
