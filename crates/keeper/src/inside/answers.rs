@@ -32,6 +32,8 @@ enum What {
 struct State {
     done: Vec<Done>,
     is_over: bool,
+    /// The thread has nothing to do. Waking it all the same would be a call of the system.
+    is_asleep: bool,
 }
 
 #[derive(Default)]
@@ -41,7 +43,7 @@ struct Shared {
 }
 
 impl Shared {
-    /// What a panic leaves behind here is whole: a vector and a flag.
+    /// What a panic leaves behind here is whole: a vector and flags.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -53,7 +55,9 @@ impl Shared {
             if state.is_over {
                 return false;
             }
+            state.is_asleep = true;
             state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.is_asleep = false;
         }
         std::mem::swap(&mut state.done, batch);
         true
@@ -126,7 +130,10 @@ impl Sender {
         let Some(shared) = &self.shared else { return self.answer(&mut vec![done], &mut Outbox::default()) };
         let mut state = shared.lock();
         state.done.push(done);
-        if state.done.len() == 1 {
+        // Once: it takes all that there is by then.
+        let is_asleep = std::mem::take(&mut state.is_asleep);
+        drop(state);
+        if is_asleep {
             shared.work.notify_one();
         }
     }

@@ -36,6 +36,8 @@ pub struct Inside {
     pub waiting_since: Option<Instant>,
     /// Asks the checkpoint's thread to end.
     pub(super) is_stopping: bool,
+    /// That thread waits for work. Waking it all the same would be a call of the system with every commit.
+    pub(super) is_resting: bool,
     is_read_only: bool,
     /// In a copy of the process that has the log.
     branch: Option<Branch>,
@@ -59,6 +61,7 @@ impl Inside {
             failure: None,
             spare: Vec::new(),
             is_stopping: false,
+            is_resting: false,
             is_read_only: start.is_read_only,
             branch: None,
         }

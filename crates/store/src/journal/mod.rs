@@ -107,7 +107,9 @@ impl Journal {
         // The checkpoint's thread sleeps until the oldest is due, unless there is much.
         if inside.waiting_since.is_none() || self.has_gathered(&inside) {
             inside.waiting_since.get_or_insert_with(Instant::now);
-            self.work.notify_one();
+            if inside.is_resting {
+                self.work.notify_one();
+            }
         }
         Ok(Ticket { number, end, durability })
     }
@@ -217,10 +219,12 @@ impl Journal {
             if due.is_some_and(|left| left.is_zero()) || self.has_gathered(&inside) {
                 return true;
             }
+            inside.is_resting = true;
             inside = match due {
                 Some(left) => self.work.wait_timeout(inside, left).unwrap_or_else(PoisonError::into_inner).0,
                 None => self.work.wait(inside).unwrap_or_else(PoisonError::into_inner),
             };
+            inside.is_resting = false;
         }
     }
 
