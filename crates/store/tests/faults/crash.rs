@@ -17,7 +17,12 @@ use system::disk::{Disk, FileDisk};
 use testkit::Random;
 use testkit::crash::{CrashDisk, Event, mixture};
 
+/// A run has so many commits, or more until it is worth a crash: what is drawn is mostly enough, but not always.
 const COMMITS: usize = 50;
+const COMMITS_MOST: usize = 4 * COMMITS;
+/// What makes it worth one.
+const FLUSHES_LEAST: usize = 21;
+const CHECKPOINTS_LEAST: usize = 3;
 
 /// The image's content at each flush, with the number of the log's events before it.
 type Copies = Arc<Mutex<Vec<(usize, Vec<u8>)>>>;
@@ -56,6 +61,7 @@ impl Disk for ImageDisk {
 struct Recording {
     log: CrashDisk,
     copies: Vec<(usize, Vec<u8>)>,
+    checkpoints: usize,
     /// What the store holds after each commit.
     past: Vec<Things>,
 }
@@ -85,7 +91,10 @@ fn record(seed: u64) -> Recording {
     let store = Store::open_on(path, options(), Disks { log: Box::new(log.clone()), image: Box::new(image) }).unwrap();
     let mut world = World::new(seed);
     let mut past = vec![Things::new()];
-    for _ in 0..COMMITS {
+    let mut checkpoints = 0;
+    while past.len() <= COMMITS
+        || past.len() <= COMMITS_MOST && (checkpoints < CHECKPOINTS_LEAST || flushes(&log.events()) < FLUSHES_LEAST)
+    {
         let commit = world.commit();
         let is_flushed = commit.durability == Durability::Flush;
         past.push(world.things.clone());
@@ -99,12 +108,17 @@ fn record(seed: u64) -> Recording {
         }
         if world.random.chance(15) || store.status().unwrap().pending_bytes > 40_000 {
             store.checkpoint().unwrap();
+            checkpoints += 1;
             log.note(acknowledged(store.last_commit()));
         }
     }
     drop(store);
     let copies = copies.lock().unwrap().clone();
-    Recording { log, copies, past }
+    Recording { log, copies, checkpoints, past }
+}
+
+fn flushes(events: &[Event]) -> usize {
+    events.iter().filter(|event| **event == Event::Flush).count()
 }
 
 #[test]
@@ -114,8 +128,10 @@ fn a_crash_anywhere_leaves_all_that_was_acknowledged_and_no_part_of_a_commit() {
         let seed = seed.wrapping_mul(1_000_003).wrapping_add(run);
         let recording = record(seed);
         let events = recording.log.events();
-        assert!(events.iter().filter(|event| **event == Event::Flush).count() > 20, "the run is worth a crash");
-        assert!(recording.copies.len() > 3, "the image is flushed at every checkpoint");
+        let (flushes, checkpoints) = (flushes(&events), recording.checkpoints);
+        assert!(flushes >= FLUSHES_LEAST && checkpoints >= CHECKPOINTS_LEAST, "seed {seed} is worth a crash");
+        // Before the first there was one, too.
+        assert!(recording.copies.len() > checkpoints, "seed {seed}: the image is flushed at every checkpoint");
         let mut random = Random::new(seed);
         for count in 0..=events.len() {
             crash(&recording, &events[..count], &mut random, &format!("seed {seed}, after {count} events"));
