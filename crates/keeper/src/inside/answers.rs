@@ -157,7 +157,7 @@ impl Sender {
     fn write(&self, outbox: &mut Outbox) {
         let pair = self.pair.lock().unwrap_or_else(PoisonError::into_inner);
         if outbox.drain(&*pair).is_err() {
-            // The keeper has gone, and the reader ends the process.
+            // The keeper has gone, and whoever reads ends the process.
             outbox.clear();
         }
     }

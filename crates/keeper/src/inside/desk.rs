@@ -1,4 +1,4 @@
-//! What waits for the machine and what it is doing, shared by the machine's thread and the reader. Owns the rule that
+//! What waits for the machine and what it is doing, shared by the machine's thread and whoever reads. Owns the rule that
 //! an interruption reaches the program it is meant for, or none.
 
 use super::is_interrupted;

@@ -34,6 +34,8 @@ pub struct Ear {
 struct State {
     /// The machine has been reading for a while; when it goes to work, it wakes the listener.
     is_asleep: bool,
+    /// The machine is known to be busy for longer, or waits for something that has to be read.
+    is_wanted: bool,
     /// How what the machine read has ended, if it has: whether the keeper said so.
     is_told: Option<bool>,
 }
@@ -51,14 +53,17 @@ impl Ear {
         }
     }
 
-    /// What a panic leaves behind here is whole: two flags.
+    /// What a panic leaves behind here is whole: a few flags.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From here on there is a listener. Called by the machine's thread, while that does not read.
+    /// From here on the listener stands in for the machine; it is made if there is none. Called by the machine's thread, while
+    /// that does not read.
     pub fn listen(self: &Arc<Ear>) -> Result<(), KeeperError> {
         if self.has_listener.swap(true, Ordering::Relaxed) {
+            self.lock().is_wanted = true;
+            self.changed.notify_one();
             return Ok(());
         }
         let its_own = self.clone();
@@ -123,13 +128,17 @@ impl Ear {
         }
     }
 
-    /// Waits until the machine has not come to read for a while, and is not reading either.
+    /// Waits until the machine has not come to read for a while, and is not reading either; or until it is called.
     fn give_way(&self) -> Option<bool> {
         let mut state = self.lock();
         loop {
+            if std::mem::take(&mut state.is_wanted) {
+                return None;
+            }
             let visits = self.visits.load(Ordering::Relaxed);
             state = self.changed.wait_timeout(state, WHILE).unwrap_or_else(PoisonError::into_inner).0;
-            if state.is_told.is_none() && self.visits.load(Ordering::Relaxed) == visits {
+            let is_called = state.is_wanted || state.is_told.is_some();
+            if !is_called && self.visits.load(Ordering::Relaxed) == visits {
                 if self.reader.try_lock().is_ok() {
                     return None;
                 }

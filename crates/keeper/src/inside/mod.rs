@@ -75,6 +75,7 @@ fn serve<L: Living>(
     let outside = reader.outside.clone();
     let ear = Arc::new(Ear::new(reader, desk.clone(), exit));
     ear.listen()?;
+    listening(&ear, &outside);
     let mut living = match open(outside) {
         Ok(living) => living,
         Err(message) => {
@@ -82,6 +83,7 @@ fn serve<L: Living>(
             return Err(KeeperError::ImageFailed { message });
         }
     };
+    // Not told of long programs, which it finds out by itself: a dream inherits the watch, and has its own ear told.
     desk.set_watch(living.watch());
     answers.tell(Kind::Ready);
     run(&mut living, &desk, answers, |next_turn| ear.next(next_turn));
@@ -102,16 +104,22 @@ pub fn dream<L: Living>(pair: UnixStream, begin: impl FnOnce(Outside) -> L, exit
     let reader = Reader::new(pair, desk.clone(), answers.sender());
     let outside = reader.outside.clone();
     let ear = Arc::new(Ear::new(reader, desk.clone(), exit));
-    let listening = ear.clone();
-    // Without a thread it hears what it is asked all the same, only later.
-    let listen: Listen = Arc::new(move || drop(listening.listen()));
-    outside.listen_by(listen.clone());
+    let listen = listening(&ear, &outside);
     let mut living = begin(outside);
     let watch = living.watch();
     watch.when_long(listen);
     desk.set_watch(watch);
     run(&mut living, &desk, answers, |next_turn| ear.next(next_turn));
     living.close().map_err(|message| KeeperError::ImageFailed { message })
+}
+
+/// How the machine's thread says that it will be busy for longer; calls to the world outside do.
+fn listening(ear: &Arc<Ear>, outside: &Outside) -> Listen {
+    let ear = ear.clone();
+    // Without a thread it hears what it is asked all the same, only later.
+    let listen: Listen = Arc::new(move || drop(ear.listen()));
+    outside.listen_by(listen.clone());
+    listen
 }
 
 fn share(pair: &UnixStream) -> Result<UnixStream, KeeperError> {
