@@ -71,7 +71,7 @@ pub struct Actor {
 impl Actor {
     /// As it would be typed.
     pub fn typed(words: &[&str], input: Option<&str>) -> String {
-        let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+        let words: Vec<String> = words.iter().map(quoted).collect();
         let input = input.map(|file| format!(" < {}", quoted(file))).unwrap_or_default();
         format!("telos {}{input}", words.join(" "))
     }
