@@ -1,6 +1,6 @@
 //! Memory for copies of this process. An allocator gives them what was freed before they were made, a piece here and a piece
 //! there, and each page that one of them touches is copied first. So what a copy asks for when it begins comes from one place
-//! that nobody has touched, piece behind piece; when that is used up, the allocator goes on.
+//! that nobody has touched, piece behind piece; when that is used up, the allocator goes on. So does a process that is soon gone.
 
 use std::alloc::Layout;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -38,8 +38,15 @@ pub fn use_room_of_copy() {
     ROOM.is_open.store(ROOM.first.load(Ordering::Acquire) != 0, Ordering::Release);
 }
 
+/// In a process that starts a program and ends with it, before it asks for anything: takes all from one place, piece behind
+/// piece, and gives nothing back. An allocator would get itself ready first, and touch a page for each size that is asked for.
+pub fn use_room_at_once() {
+    make_room_for_copies();
+    use_room_of_copy();
+}
+
 impl Room {
-    /// Whether this is a copy that has it.
+    /// Whether this process has it.
     #[inline]
     pub fn is_open(&self) -> bool {
         self.is_open.load(Ordering::Relaxed)
