@@ -29,18 +29,6 @@ impl Block {
     }
 }
 
-/// Whether this is the first word behind the program's name. Asks for no memory; false where nobody knows.
-pub fn starts_with(word: &str) -> bool {
-    let first = COMMAND_LINE.first.load(Ordering::Acquire);
-    if first.is_null() {
-        return false;
-    }
-    // SAFETY: the bytes lie on the first stack, live as long as the process, and nobody writes to them: only a copy of this
-    // process does, to its own.
-    let texts = unsafe { std::slice::from_raw_parts(first, COMMAND_LINE.length.load(Ordering::Acquire)) };
-    texts.split(|byte| *byte == 0).nth(1) == Some(word.as_bytes())
-}
-
 /// Makes the command line empty, for a copy of this process that must not tell what that was started with. Asks for no memory.
 pub fn hide() {
     COMMAND_LINE.wipe();
@@ -101,14 +89,6 @@ mod before_main {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_first_word_is_known_without_asking_for_memory() {
-        // Whoever runs tests names one of them, or nothing.
-        let first = std::env::args().nth(1);
-        assert_eq!(first.as_deref().is_some_and(starts_with), first.is_some());
-        assert!(!starts_with("what nobody writes"));
-    }
 
     #[test]
     fn a_copy_with_another_environment_has_nothing_of_the_old_one() {

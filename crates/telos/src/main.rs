@@ -35,9 +35,6 @@ use system::shell::quoted;
 static MEMORY: Memory = Memory;
 
 fn main() -> ExitCode {
-    if system::arguments::starts_with("exec") {
-        system::memory::use_room_at_once();
-    }
     system::program::hear_of_children();
     let cli = command::Cli::read().unwrap_or_else(|error| with_tip(error).exit());
     install_panic_message();

@@ -6,7 +6,7 @@
 mod pieces;
 mod room;
 
-pub use room::{make_room_for_copies, use_room_at_once, use_room_of_copy};
+pub use room::{make_room_for_copies, use_room_of_copy};
 
 use pieces::Pieces;
 use room::ROOM;
