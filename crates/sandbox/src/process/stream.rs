@@ -124,7 +124,7 @@ impl Kept {
             Stream::Error => &mut self.error,
         };
         let Some(end) = place else { return true };
-        self.buffer.resize(CHUNK, 0);
+        make_room(&mut self.buffer);
         for _ in 0..most_chunks {
             let count = match rustix::io::retry_on_intr(|| rustix::io::read(&*end, &mut self.buffer)) {
                 Ok(count @ 1..) => count,
@@ -151,6 +151,14 @@ impl Kept {
     }
 }
 
+/// For a chunk. What is asked for as zeroes is not touched before something is read into it.
+fn make_room(buffer: &mut Vec<u8>) {
+    match buffer.capacity() {
+        0 => *buffer = vec![0; CHUNK],
+        _ => buffer.resize(CHUNK, 0),
+    }
+}
+
 impl Feed {
     /// Whether there may be more to do.
     fn advance(&mut self) -> io::Result<bool> {
@@ -161,7 +169,7 @@ impl Feed {
             if matches!(rustix::event::poll(&mut is_ready, Some(&now)), Ok(0) | Err(Errno::INTR)) {
                 return Ok(true);
             }
-            self.pending.resize(CHUNK, 0);
+            make_room(&mut self.pending);
             let read = rustix::io::read(source, &mut self.pending);
             self.pending.truncate(read.unwrap_or(0));
             self.written = 0;

@@ -122,7 +122,7 @@ impl Run {
             self.end_for(&mut limit, reached);
             let times = [self.left(now), look_at.map(|time| time.saturating_duration_since(now))];
             let timeout = if limit.is_some() { None } else { times.into_iter().flatten().min() };
-            if self.sleep(timeout, listens && status.is_none(), companion)? {
+            if self.sleep(timeout, listens, status.is_some(), companion)? {
                 let is_within = self.streams.pump_rest();
                 limit = limit.or((!is_within).then_some(Limit::Output));
                 return Ok(limit);
@@ -163,14 +163,23 @@ impl Run {
         }
     }
 
-    /// Until something happens; whether that is the end.
-    fn sleep(&self, timeout: Option<Duration>, listens: bool, companion: &dyn Companion) -> Result<bool, SandboxError> {
+    /// Until something happens; whether that is the end. When the program has ended, the rest goes with it at once, and what they
+    /// wrote is there still: nobody has to be woken up for each stream that closes meanwhile.
+    fn sleep(
+        &self,
+        timeout: Option<Duration>,
+        listens: bool,
+        has_ended: bool,
+        companion: &dyn Companion,
+    ) -> Result<bool, SandboxError> {
         let timeout =
             timeout.map(|left| Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() });
         let mut waited = vec![PollFd::new(&*self.init.pidfd, PollFlags::IN)];
-        waited.extend(self.socket.iter().filter(|_| listens).map(|socket| PollFd::new(socket, PollFlags::IN)));
         waited.extend(self.lifeline.iter().map(|lifeline| PollFd::new(lifeline, PollFlags::IN)));
-        self.streams.watch(&mut waited);
+        if !has_ended {
+            waited.extend(self.socket.iter().filter(|_| listens).map(|socket| PollFd::new(socket, PollFlags::IN)));
+            self.streams.watch(&mut waited);
+        }
         companion.watch(&mut waited);
         match poll(&mut waited, timeout.as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}

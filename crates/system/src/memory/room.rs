@@ -1,6 +1,6 @@
 //! Memory for copies of this process. An allocator gives them what was freed before they were made, a piece here and a piece
 //! there, and each page that one of them touches is copied first. So what a copy asks for when it begins comes from one place
-//! that nobody has touched, piece behind piece; when that is used up, the allocator goes on.
+//! that nobody has touched, piece behind piece; when that is used up, the allocator goes on. So does a process that is soon gone.
 
 use std::alloc::Layout;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -38,8 +38,33 @@ pub fn use_room_of_copy() {
     ROOM.is_open.store(ROOM.first.load(Ordering::Acquire) != 0, Ordering::Release);
 }
 
+/// A process that starts a program and ends with it takes all from one place, piece behind piece, and gives nothing back. An
+/// allocator would get itself ready first, and touch a page for each size that it is asked for. Works with the GNU library, which
+/// tells the arguments before the standard library asks for memory.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod before_main {
+    use std::ffi::{CStr, c_char, c_int};
+
+    /// What such a process is told first.
+    const SHORT: &CStr = c"exec";
+
+    // SAFETY: the GNU loader calls what this section points to once, before `main` and on the only thread there is, with
+    // the arguments of `main`. The function needs nothing that the standard library sets up, and cannot unwind.
+    #[used]
+    #[unsafe(link_section = ".init_array")]
+    static LOOK: extern "C" fn(c_int, *const *const c_char) = look;
+
+    extern "C" fn look(count: c_int, arguments: *const *const c_char) {
+        // SAFETY: there are so many, and each is a text that ends with a zero.
+        if count > 1 && unsafe { CStr::from_ptr(*arguments.add(1)) } == SHORT {
+            super::make_room_for_copies();
+            super::use_room_of_copy();
+        }
+    }
+}
+
 impl Room {
-    /// Whether this is a copy that has it.
+    /// Whether this process has it.
     #[inline]
     pub fn is_open(&self) -> bool {
         self.is_open.load(Ordering::Relaxed)

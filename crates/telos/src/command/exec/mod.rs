@@ -69,7 +69,7 @@ Exit codes:
 /// It sees the programs and libraries of the system, read-only, and nothing else: no file, variable, process or
 /// network of yours. What it writes lies in memory and is gone with it. Grant what it needs; what this host cannot
 /// keep in is refused. Every run is recorded: telos runs.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 #[command(after_help = EXAMPLES)]
 pub struct Exec {
     /// The language of the code: its name, as --list shows it; else the file tells
@@ -129,6 +129,11 @@ pub fn backend() -> Process {
 }
 
 impl Exec {
+    /// A command, with nothing said about how it is to be run.
+    pub fn of(words: Vec<OsString>) -> Exec {
+        Exec { words, ..Exec::default() }
+    }
+
     pub fn run(self) -> anyhow::Result<ExitCode> {
         if self.list {
             return print(&if self.json { list::json_text()? } else { list::text()? });
