@@ -103,6 +103,9 @@ pub struct Verdict {
     /// Those that pass, with the dream.
     #[serde(default)]
     pub pass_count: u64,
+    /// Places that are protected or locked, and that a person allowed to change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allowed: Vec<String>,
 }
 
 impl Verdict {

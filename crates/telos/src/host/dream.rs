@@ -4,12 +4,13 @@
 use super::outside::Line;
 use super::{Row, Shared};
 use crate::resident::Roots;
+use crate::resident::locks::dream_is_locked;
 use dream::{DreamError, DreamId, Dreams};
 use keeper::protocol::{MergeOrder, Nest};
 use language::{Args, Halt, ONE, Outcome, Signal, THREE, TWO, Value, Vm};
 use object::change::ActorId;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 use std::sync::{Arc, Weak};
 use store::Store;
@@ -19,7 +20,7 @@ pub const TABLE: &[Row] = &[
     ("mergeOf", THREE, merge_of),
     ("pageOf", ONE, page_of),
     ("keepOf", ONE, |vm, args| change(vm, &args, Nest::Keep, |dreams, id| dreams.set_kept(id, true))),
-    ("discardOf", ONE, |vm, args| change(vm, &args, Nest::Discard, Dreams::remove)),
+    ("discardOf", ONE, discard_of),
 ];
 
 /// So many may be asked for in one transaction.
@@ -45,6 +46,8 @@ struct Inside {
     going_on: BTreeMap<String, GoingOn>,
     /// Names that a dream was given, and that nothing came of.
     spare: VecDeque<ActorId>,
+    /// Those that no program discards.
+    locked: BTreeSet<String>,
 }
 
 /// A dream that is going on: from when to when, by the wall clock.
@@ -73,6 +76,7 @@ impl Desk {
             to_merge: Vec::new(),
             going_on: BTreeMap::new(),
             spare: VecDeque::new(),
+            locked: BTreeSet::new(),
         })))
     }
 
@@ -86,6 +90,10 @@ impl Desk {
 
     pub fn over(&self, dream: &str) {
         self.0.borrow_mut().going_on.remove(dream);
+    }
+
+    pub fn set_locked(&self, dreams: BTreeSet<String>) {
+        self.0.borrow_mut().locked = dreams;
     }
 
     pub fn going_on(&self, dream: &str) -> Option<GoingOn> {
@@ -239,6 +247,16 @@ fn page_of(vm: &mut Vm, args: Args) -> Outcome {
         }
     };
     Ok(if page.is_empty() { Value::NIL } else { vm.symbol(&page) })
+}
+
+fn discard_of(vm: &mut Vm, args: Args) -> Outcome {
+    let name = args.text(vm, 0)?;
+    let (desk, asking) = desk(vm)?;
+    // A dream asks live, which knows what is locked now.
+    if matches!(asking, Asking::Live(_)) && desk.0.borrow().locked.contains(&name) {
+        return Err(vm.raise(dream_is_locked(&name)));
+    }
+    change(vm, &args, Nest::Discard, Dreams::remove)
 }
 
 fn change(

@@ -8,11 +8,10 @@ use super::judging::Case;
 use super::names::LiveNames;
 use super::names::slot_of;
 use super::protection::Protected;
-use super::records::KnownRecords;
 use super::resting::Resting;
 use dream::{Alone, Answered, DreamId, KeptDream, Status};
 use image::MergePlan;
-use object::change::{ObjectId, Operation};
+use object::change::{Change, ObjectId, Operation};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -26,25 +25,6 @@ const CHANGES_MAX: usize = 20_000;
 /// So many names are told of what was changed.
 const NAMES_MAX: usize = 1_000;
 
-/// Slots of Telos that say how dreams are judged, and what came of it.
-const OF_TELOS: &[&str] = &[
-    "verification",
-    "merges",
-    "conflicts",
-    "violations",
-    "outbox",
-    "delivered",
-    "rejections",
-    "rejectionsOf",
-    "archive",
-    "locks",
-    "noteRejection",
-    "mergeEvolution",
-];
-
-/// Slots of the Lobby by which all of that is found.
-const OF_LOBBY: &[&str] = &["Lobby", "Protos", "Telos"];
-
 /// A candidate that is to be made.
 pub struct Candidate {
     pub plan: MergePlan,
@@ -53,22 +33,22 @@ pub struct Candidate {
     pub last_of_genesis: u64,
     /// Names of tests that the mandate asks for, as whoever gave it says.
     pub tests: Vec<String>,
+    /// A person's token came with the order: nothing is protected from it.
+    pub is_allowed: bool,
 }
 
 impl Resident {
     pub(super) fn case(&self, alone: &Alone, candidate: Candidate) -> Result<Case, String> {
-        let Candidate { plan, held, last_of_genesis, tests } = candidate;
+        let Candidate { plan, held, last_of_genesis, tests, is_allowed } = candidate;
         let id: DreamId = plan.arrival.name.parse().map_err(|error: dream::DreamError| error.to_string())?;
         let dreams = alone.dreams().map_err(|error| error.to_string())?;
         let kept = dreams.read(id).map_err(|error| error.to_string())?;
         let (store, roots) = (self.image.store(), self.desk.roots());
         let names = LiveNames::of(store, &roots);
         let verification = verification_of(store, roots.lobby, roots.core)?;
-        let protected = Protected::of(store, &roots, last_of_genesis, Some(verification), &[]);
-        let records = KnownRecords::of(store, &roots);
-        let keeps = |object: ObjectId| protected.keeps(object) || records.have(store, object);
-        let open = [(protected.telos(), OF_TELOS), (roots.lobby, OF_LOBBY)];
-        let told = told_changes(&kept, &names, &keeps, &open);
+        let protected = Protected::of(store, &roots, last_of_genesis, Some(verification), self.image.guard());
+        let keeps = |change: &Change| !is_allowed && protected.keeps(store, change);
+        let told = told_changes(&kept, &names, &keeps);
         let touched = touched(&told, &plan, store);
         let mut names = names.into_names();
         names.extend(touched.iter().map(|(name, id)| (*id, name.clone())));
@@ -81,7 +61,7 @@ impl Resident {
 }
 
 /// Live's own: that of Telos, or the one that the image was born with.
-fn verification_of(store: &Store, lobby: Option<ObjectId>, core: Option<ObjectId>) -> Result<ObjectId, String> {
+pub fn verification_of(store: &Store, lobby: Option<ObjectId>, core: Option<ObjectId>) -> Result<ObjectId, String> {
     let record = |id: Option<ObjectId>| store.read(id?).ok().flatten();
     let telos = record(lobby).and_then(|lobby| slot_of(&lobby, "Telos"));
     let own = record(telos).and_then(|telos| slot_of(&telos, "verification"));
@@ -93,33 +73,21 @@ fn verification_of(store: &Store, lobby: Option<ObjectId>, core: Option<ObjectId
     })
 }
 
-/// The changes as `Dream journal` has them, each with whether it is to something protected; without those to what the machine
+/// The changes as `Dream journal` has them, each with whether it is to something protected, if anything is; without those to what the machine
 /// keeps for itself, which are never merged.
-fn told_changes(
-    kept: &KeptDream,
-    names: &LiveNames<'_>,
-    keeps: &dyn Fn(ObjectId) -> bool,
-    open: &[(Option<ObjectId>, &[&str])],
-) -> Vec<Value> {
+fn told_changes(kept: &KeptDream, names: &LiveNames<'_>, keeps: &dyn Fn(&Change) -> bool) -> Vec<Value> {
     let sections = dream::show::diff(&kept.journal, names).sections.into_iter();
     let of_machine: BTreeSet<String> = sections
         .filter(|section| section.is_of_machine)
         .filter_map(|section| Some(section.object?.to_string()))
         .collect();
-    let changes = kept.journal.changes().filter(|change| !matches!(change.operation, Operation::Call { .. }));
-    let objects: BTreeSet<ObjectId> = changes.map(|change| change.object).collect();
-    let is_protected: BTreeSet<String> =
-        objects.into_iter().filter(|object| keeps(*object)).map(|object| object.to_string()).collect();
-    let open: Vec<(String, &[&str])> =
-        open.iter().filter_map(|(object, slots)| Some((object.as_ref()?.to_string(), *slots))).collect();
+    let kept_back = kept.journal.changes().filter(|change| keeps(change));
+    let is_protected: BTreeSet<String> = kept_back.map(|change| change.id.to_string()).collect();
     let mut told = Vec::new();
     dream::show::to_json(&kept.journal, names, &mut |mut change| {
         let object = change["object_id"].as_str().unwrap_or_default().to_string();
         if !of_machine.contains(&object) && change["operation"] != "FFI_CALL" {
-            // All else of these, such as their protos, is nothing to a dream either.
-            let is_kept_slot = |slots: &[&str]| change["slot_name"].as_str().is_none_or(|slot| slots.contains(&slot));
-            let is_kept = open.iter().any(|(each, slots)| *each == object && is_kept_slot(slots));
-            change["isProtected"] = json!(is_kept || is_protected.contains(&object));
+            change["isProtected"] = json!(change["change_id"].as_str().is_some_and(|id| is_protected.contains(id)));
             told.push(change);
         }
         if told.len() < CHANGES_MAX { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }

@@ -25,6 +25,7 @@ pub fn description(verdict: &Verdict) -> Description {
             ("tests", Description::List(tests)),
             ("testCount", Description::number(verdict.test_count)),
             ("passCount", Description::number(verdict.pass_count)),
+            ("allowed", Description::texts(&verdict.allowed)),
         ],
     }
 }
@@ -89,6 +90,7 @@ pub fn read(store: &Store, verdict: ObjectId) -> Option<Verdict> {
         tests,
         test_count: number(&record, "testCount") as u64,
         pass_count: number(&record, "passCount") as u64,
+        allowed: texts(store, &record, "allowed"),
     })
 }
 

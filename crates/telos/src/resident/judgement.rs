@@ -176,6 +176,7 @@ impl Judgement {
             test_count: tests.len() as u64,
             pass_count: tests.iter().filter(|test| test.after.as_deref() == Some("passed")).count() as u64,
             tests,
+            allowed: Vec::new(),
         }
     }
 

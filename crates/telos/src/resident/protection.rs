@@ -3,7 +3,9 @@
 
 use super::Roots;
 use super::names::slot_of;
-use object::change::{ActorId, Body, Creation, Datum, ObjectId, Run};
+use super::records::KnownRecords;
+use image::Guard;
+use object::change::{ActorId, Body, Change, Creation, Datum, Field, ObjectId, Operation, Run};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use store::Store;
 
@@ -12,9 +14,26 @@ use store::Store;
 const BELONGING_MAX: usize = 20_000;
 
 /// Objects of Core that the machine, or the library for it, writes to while programs run.
-const OF_MACHINE: &[&str] = &["Scheduler", "Coroutine", "Date", "Random", "Importer"];
+pub const OF_MACHINE: &[&str] = &["Scheduler", "Coroutine", "Date", "Random", "Importer"];
 /// Of what their slots hold it writes to lists, maps and coroutines, by the numbers of their kinds in records.
 const HELD_KINDS: [u32; 3] = [3, 4, 9];
+/// Slots of Telos that say how dreams are judged, and what came of it.
+const OF_TELOS: &[&str] = &[
+    "verification",
+    "merges",
+    "conflicts",
+    "violations",
+    "outbox",
+    "delivered",
+    "rejections",
+    "rejectionsOf",
+    "archive",
+    "locks",
+    "noteRejection",
+    "mergeEvolution",
+];
+/// Slots of the Lobby by which all of that is found.
+const OF_LOBBY: &[&str] = &["Lobby", "Protos", "Telos"];
 
 pub struct Protected {
     live: ActorId,
@@ -24,7 +43,12 @@ pub struct Protected {
     open: BTreeSet<ObjectId>,
     /// What the machine writes to itself.
     of_machine: BTreeSet<ObjectId>,
+    lobby: Option<ObjectId>,
     telos: Option<ObjectId>,
+    /// What was written down about merges.
+    records: KnownRecords,
+    /// What somebody locked.
+    locked: Guard,
     /// Why, in words.
     others: BTreeMap<ObjectId, &'static str>,
 }
@@ -42,7 +66,7 @@ impl Protected {
         roots: &Roots,
         last_of_genesis: u64,
         verification: Option<ObjectId>,
-        locked: &[ObjectId],
+        locked: &Guard,
     ) -> Protected {
         let live = roots.lobby.and_then(ObjectId::minted_by).map_or(ActorId(0), |made| made.actor);
         let record = |id: ObjectId| store.read(id).ok().flatten();
@@ -57,25 +81,42 @@ impl Protected {
                 open.extend(held.filter(|id| record(*id).is_some_and(|held| HELD_KINDS.contains(&held.kind))));
             }
         }
-        let mut protected = Protected { live, last_of_genesis, open, of_machine, telos, others: BTreeMap::new() };
-        protected.others.extend(locked.iter().map(|object| (*object, "it is locked")));
+        let (lobby, records) = (roots.lobby, KnownRecords::of(store, roots));
+        let (locked, others) = (locked.clone(), BTreeMap::new());
+        let mut protected =
+            Protected { live, last_of_genesis, open, of_machine, lobby, telos, records, locked, others };
         protected.add_belonging(verification, record);
         protected
     }
 
-    /// Whether no program may write to it while it is judged.
+    /// Whether no program may write to it while it is judged. What is only locked is no part of the judge: a test may write to it, and
+    /// what it wrote is taken back.
     pub fn holds(&self, object: ObjectId) -> bool {
-        self.keeps(object) && !self.of_machine.contains(&object)
+        self.is_protected(object) && !self.of_machine.contains(&object)
     }
 
-    /// Whether no dream may change it. What the machine writes for itself is not among a dream's changes.
-    pub fn keeps(&self, object: ObjectId) -> bool {
+    /// Whether no dream may make this change. What the machine writes for itself is not among a dream's changes.
+    pub fn keeps(&self, store: &Store, change: &Change) -> bool {
+        if matches!(change.operation, Operation::Call { .. }) {
+            return false;
+        }
+        // Of these, all but other slots: protos are nothing to a dream either.
+        let is_kept_slot = |slots: &[&str]| match &change.operation {
+            Operation::Put { field: Field::Slot(slot), .. } => {
+                slots.iter().any(|name| name.as_bytes() == slot.as_bytes())
+            }
+            _ => true,
+        };
+        let is_kept_of = |object: Option<ObjectId>, slots| object == Some(change.object) && is_kept_slot(slots);
+        self.is_protected(change.object)
+            || is_kept_of(self.telos, OF_TELOS)
+            || is_kept_of(self.lobby, OF_LOBBY)
+            || self.locked.holder(change).is_some()
+            || self.records.have(store, change.object)
+    }
+
+    pub fn is_protected(&self, object: ObjectId) -> bool {
         self.others.contains_key(&object) || (self.is_of_genesis(object) && !self.open.contains(&object))
-    }
-
-    /// The root object, of which some slots are protected.
-    pub fn telos(&self) -> Option<ObjectId> {
-        self.telos
     }
 
     /// Why it is protected, for people.
@@ -102,6 +143,13 @@ impl Protected {
 }
 
 fn references(record: &Creation) -> Vec<ObjectId> {
+    let mut found = parts(record);
+    found.extend(&record.protos);
+    found
+}
+
+/// What a record holds in its slots and as its content.
+pub fn parts(record: &Creation) -> Vec<ObjectId> {
     let mut found = Vec::new();
     let mut take = |datum: &Datum| match datum {
         Datum::Object(id) => found.push(*id),
@@ -118,6 +166,5 @@ fn references(record: &Creation) -> Vec<ObjectId> {
         Body::Map(entries) => entries.iter().for_each(|(_, value)| take(value)),
         _ => {}
     }
-    found.extend(&record.protos);
     found
 }

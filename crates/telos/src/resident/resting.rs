@@ -15,7 +15,7 @@ pub struct Resting {
 impl Resting {
     /// Their names, or their numbers where no name is known.
     pub fn on(&self, reads: &ReadSet, protected: &Protected) -> Vec<String> {
-        let rank = |object: &ObjectId| (protected.keeps(*object), !self.names.contains_key(object), *object);
+        let rank = |object: &ObjectId| (protected.is_protected(*object), !self.names.contains_key(object), *object);
         let mut objects: Vec<ObjectId> = reads.objects().collect();
         objects.sort_by_cached_key(rank);
         let told = objects.into_iter().take(TOLD_MAX);
