@@ -9,8 +9,8 @@ use crate::options::ImageDirectory;
 use clap::Args;
 use keeper::Client;
 use keeper::protocol::{
-    CheckOutcome, Command, FileLeft, FilesReport, Form, MergeOrder, MergeReport, MergeStatus, Outcome, Request, TestKind,
-    TestResult, Verdict,
+    CheckOutcome, Command, FileLeft, FilesReport, Form, MergeOrder, MergeReport, MergeStatus, Outcome, Request,
+    TestKind, TestResult, Verdict,
 };
 use std::fmt::Write;
 use std::process::ExitCode;
