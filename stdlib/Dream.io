@@ -41,12 +41,57 @@ Dream do(
     //doc Dream log Returns what the program wrote in it, and why it failed, if it did.
     log := method(ask("output", ""))
 
-    //doc Dream merge(policy) Asks that it be judged when it is over, and merged if nothing speaks against it. The policy, which may be left out, says who wins where both wrote: "fork-wins", "live-wins", "last-writer-wins" or "keep-both". Returns self.
-    merge := method(policy, Dream mergeOf(id, policy); self)
+    //doc Dream merge(policy, tests) Asks that it be judged when it is over, and merged if nothing speaks against it. The policy, which may be left out, says who wins where both wrote: "fork-wins", "live-wins", "last-writer-wins" or "keep-both". The tests, a list of names such as "AccountTest testTax", are what the mandate asks for. Returns self.
+    merge := method(policy, tests,
+        Dream mergeOf(id, policy, if(tests isNil, nil, tests join("\n")))
+        self
+    )
 
     //doc Dream keep Keeps what is known of it until it is discarded. Returns self.
     keep := method(Dream keepOf(id); self)
 
     //doc Dream discard Removes what is known of it. Returns self.
     discard := method(Dream discardOf(id); self)
+)
+
+// What the image writes down of merges. What has one of these as its proto was written by whoever
+// judged, and no dream changes it.
+
+Dream do(
+    //metadoc Record description What was written down about a merge or a rejection. Dream Record is the prototype.
+    Record := Object clone
+
+    //metadoc Merge description A merge, in Telos merges. Dream Merge is the prototype.
+    Merge := Record clone
+
+    //metadoc Conflict description A place that two sides wrote to, in Telos conflicts. Dream Conflict is the prototype.
+    Conflict := Record clone
+
+    //metadoc Sibling description What one side of a conflict wrote. Dream Sibling is the prototype.
+    Sibling := Record clone
+
+    //metadoc Violation description What a merge left out because the whole would break a rule. Dream Violation is the prototype.
+    Violation := Record clone
+
+    //metadoc OutboxCall description A call to be made after a merge, in Telos outbox. Dream OutboxCall is the prototype.
+    OutboxCall := Record clone
+
+    //metadoc Records description A list that belongs to a Record. Dream Records is the prototype.
+    Records := List clone
+
+    //metadoc Rejection description A dream that was refused: dream, mandate, agent, time, reasons, objects that it touched, names of those, and the verdict. Dream Rejection is the prototype.
+    Rejection := Record clone do(
+        //doc Rejection touches(object) Returns true if the dream would have changed the object.
+        touches := method(object, objects detect(each, getSlot("each") isIdenticalTo(getSlot("object"))) isNil not)
+
+        //doc Rejection asMap Returns it as a Map, for JSON; objects as their names.
+        asMap := method(
+            Map with(
+                "dream", dream, "mandate", mandate, "agent", agent, "time", time, "reasons", reasons,
+                "objects", names, "verdict", verdict asMap
+            )
+        )
+
+        asString := method(dream .. " (" .. mandate .. "): " .. reasons join("; "))
+    )
 )

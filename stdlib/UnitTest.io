@@ -138,10 +138,19 @@ UnitTest := Object clone prependProto(RunnerMixIn) do(
     )
 
     //doc UnitTest assertSame(a, b) Fails unless a and b are the same object.
-    assertSame := method(a, b, assertEquals(getSlot("a") uniqueId, getSlot("b") uniqueId, call message))
+    // Not by uniqueId, which says where an object lies: that no image decides.
+    assertSame := method(a, b,
+        if(getSlot("a") isIdenticalTo(getSlot("b")) not,
+            failComparison("!=", call message, getSlot("a"), getSlot("b"))
+        )
+    )
 
     //doc UnitTest assertNotSame(a, b) Fails if a and b are the same object.
-    assertNotSame := method(a, b, assertNotEquals(getSlot("a") uniqueId, getSlot("b") uniqueId, call message))
+    assertNotSame := method(a, b,
+        if(getSlot("a") isIdenticalTo(getSlot("b")),
+            failComparison("==", call message, getSlot("a"), getSlot("b"))
+        )
+    )
 
     //doc UnitTest assertNil(a) Fails unless a is nil.
     assertNil := method(a, assertEquals(getSlot("a"), nil, call message))

@@ -83,30 +83,96 @@ Verification do(
         asString := method(if(place isEmpty, reason, place .. ": " .. reason))
     )
 
+    //metadoc Result description What one check found: check, outcome ("passed", "failed" or "unsure"), reasons, and on what that rests. Verification Result is the prototype.
+    Result := Object clone do(
+        //doc Result check The name of the check.
+        check := ""
+
+        //doc Result outcome "passed", "failed" or "unsure".
+        outcome := "unsure"
+
+        //doc Result reasons A list of texts: what speaks against the change.
+        reasons := list()
+
+        //doc Result timeMs How long it took, or nil if nobody looked at a clock.
+        timeMs := nil
+
+        //doc Result reads Names of objects that it rests on, or their numbers; some of them.
+        reads := list()
+
+        //doc Result readCount How many objects it rests on.
+        readCount := 0
+
+        //doc Result with(result) Returns one from a Map as Verification judgeOne gives it.
+        with := method(result,
+            made := self clone
+            made check := result at("check")
+            made outcome := result at("outcome")
+            made reasons := result at("findings") map(each,
+                Verification Finding with("", each at("reason"), each at("place")) asString
+            )
+            made
+        )
+
+        //doc Result asMap Returns it as a Map, for JSON.
+        asMap := method(
+            Map with(
+                "check", check, "outcome", outcome, "reasons", reasons,
+                "timeMs", timeMs, "reads", reads, "readCount", readCount
+            )
+        )
+    )
+
+    //metadoc TestResult description How one test ended without a change and with it: name, kind, as Verification compareTests has them, before and after. Verification TestResult is the prototype.
+    TestResult := Object clone do(
+        asMap := method(
+            Map with(
+                "name", name, "kind", kind, "before", before, "after", after, "isAskedFor", isAskedFor,
+                "timeMs", timeMs, "reads", reads, "readCount", readCount
+            )
+        )
+    )
+
     //metadoc Verdict description What all checks found. Verification Verdict is the prototype.
     Verdict := Object clone do(
-        //doc Verdict results The results of the checks, as Verification judgeOne gives them.
+        //doc Verdict results The list of what each check found: clones of Verification Result.
         results := list()
 
+        //doc Verdict tests The list of how tests ended, clones of Verification TestResult: those first that did not pass as they did before.
+        tests := list()
+
+        //doc Verdict testCount How many tests there are.
+        testCount := 0
+
+        //doc Verdict passCount How many of them passed.
+        passCount := 0
+
+        //doc Verdict with(results) Returns one from results, as Verification judgeOne gives them.
         with := method(results,
             verdict := self clone
-            verdict results := results
+            verdict results := results map(each, Verification Result with(each))
             verdict
         )
 
         //doc Verdict isAccepted Returns true if there are results, and each passed.
-        isAccepted := method(results isEmpty not and(results detect(at("outcome") != "passed") isNil))
+        isAccepted := method(results isEmpty not and(results detect(outcome != "passed") isNil))
+
+        //doc Verdict reasons Returns a list of all that speaks against the change, each with the name of the check.
+        reasons := method(results map(each, each reasons map(reason, each check .. ": " .. reason)) flatten)
 
         //doc Verdict asMap Returns it as a Map, for JSON.
-        asMap := method(Map with("isAccepted", isAccepted, "results", results))
+        asMap := method(
+            Map with(
+                "isAccepted", isAccepted, "results", results map(asMap),
+                "tests", tests map(asMap), "testCount", testCount, "passCount", passCount
+            )
+        )
 
         asString := method(
             lines := list(if(isAccepted, "accepted", "refused"))
             results foreach(result,
-                lines append("  " .. result at("check") .. ": " .. result at("outcome"))
-                result at("findings") foreach(each,
-                    lines append("    " .. Verification Finding with("", each at("reason"), each at("place")))
-                )
+                lines append("  " .. result check .. ": " .. result outcome)
+                result reasons foreach(reason, lines append("    " .. reason))
             )
             lines join("\n")
         )

@@ -41,8 +41,8 @@ pub use identity::Identities;
 pub use image::{Cause, Embedder, Image, Options};
 pub use load::{Records, StoreLoader};
 pub use merging::{
-    APPLY_FILES, Arrival, BroughtFiles, Choice, Delivery, DeliveryStatus, FileConflict, Left, MergePlan, Merged,
-    Settlement, policy_name,
+    APPLY_FILES, Arrival, BroughtFiles, Choice, Delivery, DeliveryStatus, Description, FileConflict, Left, MergePlan,
+    Merged, Proto, Settlement, policy_name,
 };
 pub use provenance::{Dreamt, Provenance, Search, Writing};
 pub use reading::ReadSet;

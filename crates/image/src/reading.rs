@@ -21,6 +21,7 @@ pub struct ReadSet {
     /// Programs mostly read the same of the same objects: what that is they share.
     objects: BTreeMap<ObjectId, Arc<SlotReads>>,
     asked_host: bool,
+    asked_machine: bool,
     /// Nobody knows what was read.
     is_unknown: bool,
 }
@@ -61,6 +62,7 @@ impl ReadSet {
             }
         }
         self.asked_host |= other.asked_host;
+        self.asked_machine |= other.asked_machine;
         self.is_unknown |= other.is_unknown;
         self
     }
@@ -69,6 +71,16 @@ impl ReadSet {
     /// processes, calls to the world outside, or where objects lie in memory. Then the same reads promise nothing.
     pub fn asked_host(&self) -> bool {
         self.asked_host || self.is_unknown
+    }
+
+    /// Whether it asked what is in memory, or about the process. That is another thing while reads are noted, so what it found out
+    /// holds nowhere else.
+    pub fn asked_machine(&self) -> bool {
+        self.asked_machine
+    }
+
+    pub fn objects(&self) -> impl Iterator<Item = ObjectId> {
+        self.objects.keys().copied()
     }
 
     /// How many objects were looked at.
@@ -123,6 +135,7 @@ impl ReadSet {
         put_count(&mut bytes, all.len());
         for reads in all {
             bytes.push(bits([reads.asked_host, reads.is_unknown]));
+            bytes.push(bits([reads.asked_machine, false]));
             put_count(&mut bytes, reads.objects.len());
             for (object, reads) in &reads.objects {
                 let next = places.len() as u32;
@@ -150,10 +163,11 @@ impl ReadSet {
         let mut all = Vec::new();
         for _ in 0..take_count(&mut bytes)? {
             let [asked_host, is_unknown] = take_bits(&mut bytes)?;
+            let [asked_machine, false] = take_bits(&mut bytes)? else { return None };
             let count = take_count(&mut bytes)?;
             let mut read = || shared.get(take_count(&mut bytes)?).cloned();
             let objects = (0..count).map(|_| read()).collect::<Option<_>>()?;
-            all.push(ReadSet { objects, asked_host, is_unknown });
+            all.push(ReadSet { objects, asked_host, asked_machine, is_unknown });
         }
         (bytes.is_empty() && entries.is_empty()).then_some(all)
     }
@@ -270,7 +284,8 @@ impl Image {
             Some((self.identities.id(handle)?, Arc::new(reads)))
         };
         let objects = reads.objects().filter_map(named).collect();
-        ReadSet { objects, asked_host: reads.asked_host(), is_unknown: false }
+        let (asked_host, asked_machine) = (reads.asked_host(), reads.asked_machine());
+        ReadSet { objects, asked_host, asked_machine, is_unknown: false }
     }
 
     /// Which of these programs would see something else after a merge that is planned, and not done yet.

@@ -88,6 +88,11 @@ impl Vm {
         Value::object(self.heap.clone_of(self.handle_of(proto), Kind::Object, Data::None))
     }
 
+    /// A new List with this proto, which should be List or one of its clones.
+    pub fn list_of_proto(&mut self, proto: Value, values: impl IntoIterator<Item = Value>) -> Value {
+        Value::object(self.heap.clone_of(self.handle_of(proto), Kind::List, Data::list(values)))
+    }
+
     /// Lets a plain object carry Rust data, in place of any that it had. False if it is of a built-in kind.
     ///
     /// ```

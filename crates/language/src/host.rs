@@ -141,7 +141,7 @@ const AVAILABLE: &[(&str, &str)] = &[
 const MACHINE: &[Row] = &[
     ("exit", ONE, exit),
     ("symbols", NONE, |vm, _| {
-        vm.heap.note_host();
+        vm.heap.note_machine();
         let symbols: Vec<Value> = vm.heap.symbols().map(Value::object).collect();
         vm.charge(symbols.len())?;
         Ok(vm.list(symbols))

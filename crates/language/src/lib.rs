@@ -83,6 +83,7 @@ mod machine;
 mod message;
 mod names;
 mod operator_table;
+mod place;
 mod primitives;
 pub mod problem;
 mod protos;

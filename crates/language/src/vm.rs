@@ -8,6 +8,7 @@ use crate::limits::{Interrupt, Limits, Tank};
 use crate::machine::frame::{Stack, Suspended};
 use crate::names::Names;
 use crate::operator_table::{self, Operators};
+use crate::place::PlaceKey;
 use crate::primitives::{self, Primitive};
 use crate::protos::Protos;
 use crate::root::Root;
@@ -44,6 +45,7 @@ pub struct Vm {
     pub(crate) saves_stacks: bool,
     /// Where the last program was that did not come to its end.
     pub(crate) halted_at: Trace,
+    pub(crate) place_key: Option<PlaceKey>,
 }
 
 impl Default for Vm {
@@ -92,6 +94,7 @@ impl Vm {
             regexes: primitives::RegexCache::default(),
             saves_stacks: false,
             halted_at: Trace::default(),
+            place_key: None,
         };
         primitives::catalog::register(&mut vm);
         primitives::install(&mut vm);

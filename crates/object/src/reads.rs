@@ -21,6 +21,7 @@ pub struct Reads {
     /// Objects whose rest was read, at least.
     objects: FxHashMap<Handle, Looks>,
     asked_host: bool,
+    asked_machine: bool,
 }
 
 /// What was read of the slots of one object.
@@ -47,6 +48,11 @@ impl Reads {
     /// Whether something was asked that no object decides: the host, or where objects lie in memory.
     pub fn asked_host(&self) -> bool {
         self.asked_host
+    }
+
+    /// Whether it was asked what is in memory, or about the process: that is another thing while reads are noted.
+    pub fn asked_machine(&self) -> bool {
+        self.asked_machine
     }
 
     /// They stay what they are, and names stay alive, until somebody has the reads.
@@ -159,6 +165,14 @@ impl Heap {
     pub fn note_host(&self) {
         if let Some(reads) = &self.reads {
             reads.borrow_mut().asked_host = true;
+        }
+    }
+
+    /// It was asked what is in memory, or about the process that has it.
+    pub fn note_machine(&self) {
+        self.note_host();
+        if let Some(reads) = &self.reads {
+            reads.borrow_mut().asked_machine = true;
         }
     }
 

@@ -29,7 +29,36 @@ Object clone do(
         description
     )
 
-    get := method(path, described(slotAt(path)))
+    get := method(path, warned(path, described(slotAt(path))))
+
+    // With what was tried with the same object before and refused, if there is anything.
+    warned := method(path, description,
+        refused := refusedOf(slotAt(path slice(0, path size - 1)))
+        if(refused isEmpty, return description)
+        description atPut("rejections", refused slice((refused size - warningsMax) max(0)))
+    )
+
+    warningsMax := 3
+
+    // An image that was born before there were any has none.
+    refusedOf := method(object,
+        if(Lobby hasLocalSlot("Telos") not or(Telos hasSlot("rejectionsOf") not), return list())
+        toldOf(Telos rejectionsOf(getSlot("object")))
+    )
+
+    rejections := method(path,
+        if(path isEmpty not, return refusedOf(slotAt(path)))
+        if(Lobby hasLocalSlot("Telos") not or(Telos hasSlot("rejections") not), return list())
+        toldOf(Telos rejections slice((Telos rejections size - rejectionsMax) max(0)))
+    )
+
+    rejectionsMax := 100
+
+    toldOf := method(refused,
+        refused map(each,
+            Map with("dream", each dream, "mandate", each mandate, "objects", each names, "reasons", each reasons)
+        )
+    )
 
     set := method(path, source,
         owner := slotAt(path slice(0, path size - 1))
@@ -40,7 +69,7 @@ Object clone do(
             getSlot("owner") setSlotWithType(name, getSlot("value")),
             getSlot("owner") setSlot(name, getSlot("value"))
         )
-        described(getSlot("value"))
+        warned(path, described(getSlot("value")))
     )
 
     slots := method(path,

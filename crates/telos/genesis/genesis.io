@@ -38,23 +38,34 @@ Telos := Object clone do(
     // Dreams that were judged and refused, the oldest first; the last 1000 at most.
     rejections := list()
 
-    noteRejection := method(told,
-        rejections append(told parseJson)
+    // Those of them that would have changed an object: what was tried with it, and why that was refused.
+    rejectionsOf := method(object, rejections select(each, each touches(getSlot("object"))))
+
+    // Sources of methods that were merged or rejected, the newest last; the last 256 at most.
+    archive := list()
+
+    noteRejection := method(rejection, sources,
+        rejections append(rejection)
         while(rejections size > 1000, rejections removeFirst)
+        sources foreach(source, archive appendIfAbsent(source))
+        while(archive size > 256, archive removeFirst)
         self
     )
 
     // The whole cycle: a dream with a mandate, in which the block is called; when it is over it is judged, and merged or kept with
-    // the reasons. Options are a Map, or nothing: "policy", and "block" if it is not given by itself.
+    // the reasons. Options are a Map, or nothing: "policy", "tests", names of tests that the mandate asks for, and "block" if it
+    // is not given by itself.
     mergeEvolution := method(mandate, options,
         policy := nil
+        tests := nil
         body := getSlot("options")
         if(getSlot("options") isKindOf(Map),
             policy = options at("policy")
+            tests = options at("tests")
             body = options at("block")
         )
         if(getSlot("body") isKindOf(Block) not, Exception raise("mergeEvolution needs a block: what is to happen in the dream"))
-        Dream begin(mandate, getSlot("body")) merge(policy)
+        Dream begin(mandate, getSlot("body")) merge(policy, tests)
     )
 
     // Sent each time the image wakes up, as a transaction of its own. Put here what it is to do then.

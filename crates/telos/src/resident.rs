@@ -1,11 +1,13 @@
 //! What lives in the image process: the image, and how a request of the protocol becomes a transaction and its end an
 //! answer.
 
+mod archive;
 mod attempt;
 mod candidate;
 mod delivering;
 mod dreaming;
 mod dreams;
+mod evidence;
 mod farewell;
 mod glance;
 mod judgement;
@@ -15,6 +17,9 @@ mod names;
 mod nested;
 mod promises;
 mod protection;
+mod records;
+mod rejecting;
+mod resting;
 mod settling;
 mod telling;
 mod turning;
@@ -277,6 +282,12 @@ fn cause_of(request: &Request, what: &str) -> Cause {
     };
     let cause = chronicle::shortened(request.cause.as_deref().unwrap_or(what));
     Cause { author: chronicle::shortened(request.author.as_deref().unwrap_or_default()), cause, durability }
+}
+
+/// In a dream: where objects lie tells whether their memory is that of live, or was made anew to be judged. So in none it is told.
+fn hide_places(vm: &mut Vm) {
+    // Without randomness they are hidden all the same, from whoever does not know of this.
+    vm.hide_places(getrandom::u64().unwrap_or(1));
 }
 
 /// Lets a session use a machine that is not its own.

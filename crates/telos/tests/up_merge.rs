@@ -75,7 +75,7 @@ fn what_breaks_a_test_is_rejected_with_the_reason_and_kept() {
     let told: Value = serde_json::from_str(&telos(&up, &["rejections", "--json"]).ok()).expect("it is JSON");
     let dream = told[0]["dream"].as_str().expect("it has a name");
     assert!(telos(&up, &["dream", "show", dream]).ok().contains("until it is discarded"));
-    assert_eq!(live(&up, "Telos rejections first at(\"mandate\")"), "a third");
+    assert_eq!(live(&up, "Telos rejections first mandate"), "a third");
 }
 
 #[test]

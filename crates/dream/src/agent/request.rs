@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 
 /// What an agent may ask for.
-pub const METHODS: [&str; 7] = ["eval", "get", "set", "list", "tests", "log", "done"];
+pub const METHODS: [&str; 8] = ["eval", "get", "set", "list", "tests", "rejections", "log", "done"];
 
 /// Which request a reply belongs to, exactly as it was written.
 #[derive(Debug)]
@@ -45,6 +45,8 @@ pub enum Question {
     List { path: Vec<String> },
     /// Runs the unit tests of the image.
     Tests,
+    /// What was tried before and refused; with a path, with that object.
+    Rejections { path: Vec<String> },
     /// Words for whoever gave the mandate.
     Log { text: String },
     /// The mandate is fulfilled; nothing more is asked for.
@@ -169,6 +171,7 @@ fn question(method: &str, params: &str) -> Result<Question, Fault> {
             let Nothing {} = parameters(params)?;
             Question::Tests
         }
+        "rejections" => Question::Rejections { path: words(&parameters::<List>(params)?.path) },
         "log" => Question::Log { text: parameters::<Log>(params)?.text },
         "done" => Question::Done { summary: parameters::<Done>(params)?.summary },
         _ => {

@@ -1,5 +1,6 @@
 //! What comes to be merged, what would become of it, and what did.
 
+use super::description::Description;
 use super::note::Alias;
 use merge::{Conflict, Effect, Place, Policy, Status, Violation};
 use object::change::{ActorId, Change, ChangeId, Creation, Datum, Field, ObjectId, Text, Time};
@@ -65,8 +66,10 @@ pub struct MergePlan {
     pub left_out: Vec<Left>,
     /// How many objects of the machine's own were left alone.
     pub of_machine: usize,
-    /// What a judge found, as JSON, for the record of the merge. Set by whoever judged.
-    pub verdict: String,
+    /// What a judge found, for the record of the merge. Set by whoever judged.
+    pub verdict: Description,
+    /// Sources of the methods that it brings, for `Telos archive`. Set by whoever judged.
+    pub methods: Vec<String>,
     /// Nothing of the journal is to be told to anybody.
     pub(super) is_idle: bool,
     pub(super) names: Vec<(ActorId, String)>,
@@ -101,7 +104,8 @@ impl MergePlan {
             reconciled: Vec::new(),
             left_out: Vec::new(),
             of_machine: 0,
-            verdict: String::new(),
+            verdict: Description::default(),
+            methods: Vec::new(),
             is_idle: true,
             names: Vec::new(),
             woven: Vec::new(),

@@ -39,11 +39,20 @@ pub fn batch(store: &Store, plan: &MergePlan, time: Time) -> Result<Vec<Change>,
         journal: plan.journal.clone(),
     };
     operations.push((root, note.operation()?));
-    let numbered = operations
-        .into_iter()
-        .zip(1..)
-        .map(|((object, operation), seq)| Change::new(ChangeId::new(actor, seq), time, object, operation));
-    Ok(numbered.collect())
+    Ok(numbered(plan, operations, time))
+}
+
+/// The same without all that is written down about the merge.
+pub fn effects_only(store: &Store, plan: &MergePlan, time: Time) -> Result<Vec<Change>, ImageError> {
+    let landmarks = Landmarks::of(store)?;
+    Ok(numbered(plan, effects(plan, landmarks.root), time))
+}
+
+fn numbered(plan: &MergePlan, operations: Vec<(ObjectId, Operation)>, time: Time) -> Vec<Change> {
+    let actor = plan.arrival.actor;
+    let numbered = operations.into_iter().zip(1..);
+    let change = |((object, operation), seq)| Change::new(ChangeId::new(actor, seq), time, object, operation);
+    numbered.map(change).collect()
 }
 
 /// What is done to the image on account of the journal, by the numbers of the changes.

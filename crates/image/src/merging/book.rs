@@ -32,6 +32,7 @@ impl<'b> Book<'b> {
         pages.append(telos, "violations", &entries.violations)?;
         pages.append(telos, "outbox", &entries.outbox)?;
         pages.append(telos, "merges", &[entries.merge])?;
+        pages.archive(telos, &self.plan.methods)?;
         Ok((entries.merge, [entries.conflicts, entries.violations].concat()))
     }
 }

@@ -146,7 +146,7 @@ pub fn add(pages: &mut Pages<'_>, delivery: &Delivery) -> ObjectId {
         ("answer", Datum::Nil),
     ];
     slots.extend(delivery.conflict.map(|conflict| ("conflict", Datum::Object(conflict))));
-    let proto = pages.landmarks.object;
+    let proto = pages.proto("OutboxCall");
     pages.make(proto, slots)
 }
 
@@ -287,7 +287,7 @@ impl Image {
 
 /// In the form of all conflicts: what the dream wrote is side 0, what was found there is side 1, and shown.
 fn conflict_record(pages: &mut Pages<'_>, conflict: &FileConflict, delivery: &Delivery) -> ObjectId {
-    let plain = pages.landmarks.object;
+    let plain = pages.proto("Sibling");
     let text = |text: &str| Datum::text(text);
     let mut side = |who: &str, value: &str| {
         let slots = [("value", text(value)), ("isAbsent", Datum::Boolean(false)), ("who", text(who))];

@@ -12,12 +12,15 @@
 //! - `outcome`: what the kernel said, in the image's own terms; `batch`: that as the changes of one commit; `note`: its last one
 //! - `delivery`: what is to be done to the world outside after the commit, and what became of it
 //! - `pages`: what the image writes down by itself; `book`, `record`: conflicts, violations, calls and the merge itself as objects; `resolve`: a conflict decided
+//! - `description`: what a judge found, as such; `archive`: sources of methods
 
+mod archive;
 mod arrival;
 mod batch;
 mod book;
 mod container;
 mod delivery;
+mod description;
 mod ledger;
 mod note;
 mod outcome;
@@ -32,6 +35,7 @@ mod story;
 
 pub use arrival::{Arrival, BroughtFiles, Left, MergePlan, Merged};
 pub use delivery::{APPLY_FILES, Delivery, DeliveryStatus, FileConflict, Settlement};
+pub use description::{Description, Proto};
 pub(crate) use note::{Note, note_of};
 pub use policies::policy_name;
 pub(crate) use record::place_text;
@@ -39,7 +43,7 @@ pub use resolve::Choice;
 
 use crate::error::ImageError;
 use crate::image::{Cause, Image};
-use object::change::{Change, ObjectId};
+use object::change::{Change, ObjectId, Time};
 use store::Commit;
 
 impl Image {
@@ -60,16 +64,17 @@ impl Image {
     }
 
     /// The same in a copy of the process that is to be judged: what is done there stays there, and is not told as its own.
-    /// Returns the objects that are others than before.
+    /// Nothing is written down about the merge, so that nobody in there can tell from it that he is judged. Returns the objects
+    /// that are others than before.
     pub fn try_merge(&mut self, plan: &MergePlan) -> Result<Vec<ObjectId>, ImageError> {
         if plan.is_empty() {
             return Ok(Vec::new());
         }
-        let changes = self.batch(plan)?;
+        let time = self.time_for(plan)?;
+        let changes = batch::effects_only(&self.store, plan, time)?;
         let mut touched: Vec<ObjectId> = changes.iter().map(|change| change.object).collect();
         touched.sort_unstable();
         touched.dedup();
-        let time = changes.first().map_or_else(|| self.store.time(), |change| change.time);
         let (author, cause) = (String::new(), format!("merge {}", plan.arrival.name));
         let commit = Commit { number: 0, time, author, cause, changes, inverse: Vec::new() };
         self.become_earlier(self.store.last_commit(), vec![commit])?;
@@ -82,11 +87,16 @@ impl Image {
     }
 
     fn batch(&mut self, plan: &MergePlan) -> Result<Vec<Change>, ImageError> {
+        let time = self.time_for(plan)?;
+        batch::batch(&self.store, plan, time)
+    }
+
+    /// When it is done, if the image is still the one that it was planned for.
+    fn time_for(&mut self, plan: &MergePlan) -> Result<Time, ImageError> {
         let now = self.store.last_commit();
         if now != plan.at {
             return Err(ImageError::MovedOn { planned: plan.at, now });
         }
-        let time = self.tick();
-        batch::batch(&self.store, plan, time)
+        Ok(self.tick())
     }
 }

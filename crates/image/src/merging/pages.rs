@@ -1,12 +1,14 @@
 //! What the image writes down by itself, as objects in lists of `Telos`, told as operations of one commit: the numbers of their
 //! changes, and so the ids of new objects, are known beforehand.
 
+use super::description::{Proto, RECORDS};
 use crate::error::ImageError;
 use crate::form::{Flags, kind_number};
 use crate::landmarks::{Landmarks, slot_object};
 use merge::Effect;
 use object::Kind;
 use object::change::{Body, ChangeId, Creation, Datum, Draft, Field, Form, Line, ObjectId, Operation, Run, Text};
+use std::collections::BTreeMap;
 use store::Store;
 
 pub struct Pages<'p> {
@@ -16,6 +18,8 @@ pub struct Pages<'p> {
     effects: &'p [Effect],
     core: Creation,
     dream: Option<Creation>,
+    /// Prototypes that were looked for.
+    protos: BTreeMap<Proto, ObjectId>,
     next: ChangeId,
     operations: Vec<(ObjectId, Operation)>,
 }
@@ -26,7 +30,7 @@ impl<'p> Pages<'p> {
         let landmarks = Landmarks::of(store)?;
         let core = store.read(landmarks.core)?.ok_or(ImageError::Unborn)?;
         let dream = slot_object(&core, "Dream").map(|dream| store.read(dream)).transpose()?.flatten();
-        Ok(Pages { store, landmarks, effects, core, dream, next, operations: Vec::new() })
+        Ok(Pages { store, landmarks, effects, core, dream, protos: BTreeMap::new(), next, operations: Vec::new() })
     }
 
     pub fn into_operations(self) -> Vec<(ObjectId, Operation)> {
@@ -38,6 +42,21 @@ impl<'p> Pages<'p> {
         self.dream.as_ref().and_then(|dream| slot_object(dream, name)).unwrap_or(self.landmarks.object)
     }
 
+    /// The same in any prototype of Core.
+    pub fn proto_in(&mut self, proto: Proto) -> ObjectId {
+        let (core, store, object) = (&self.core, self.store, self.landmarks.object);
+        *self.protos.entry(proto).or_insert_with(|| {
+            let holder = slot_object(core, proto.0).and_then(|holder| store.read(holder).ok().flatten());
+            holder.and_then(|holder| slot_object(&holder, proto.1)).unwrap_or(object)
+        })
+    }
+
+    /// A list that belongs to records is known by its proto, too.
+    fn proto_of_lists(&self) -> ObjectId {
+        let records = self.dream.as_ref().and_then(|dream| slot_object(dream, RECORDS.1));
+        records.unwrap_or(self.landmarks.list)
+    }
+
     pub fn make<'n>(&mut self, proto: ObjectId, slots: impl IntoIterator<Item = (&'n str, Datum)>) -> ObjectId {
         let slots = slots.into_iter().map(|(name, value)| (Text::from(name), value)).collect();
         self.create(Creation { protos: vec![proto], slots, ..plain(Kind::Object) })
@@ -45,7 +64,7 @@ impl<'p> Pages<'p> {
 
     pub fn list(&mut self, items: impl IntoIterator<Item = Datum>) -> ObjectId {
         let body = Body::Elements(Run::items(items));
-        self.create(Creation { protos: vec![self.landmarks.list], body, ..plain(Kind::List) })
+        self.create(Creation { protos: vec![self.proto_of_lists()], body, ..plain(Kind::List) })
     }
 
     /// Bytes as a program has them.
@@ -111,7 +130,7 @@ impl<'p> Pages<'p> {
         Ok(())
     }
 
-    fn list_of(&self, telos: ObjectId, name: &str) -> Result<Option<(ObjectId, Draft)>, ImageError> {
+    pub(super) fn list_of(&self, telos: ObjectId, name: &str) -> Result<Option<(ObjectId, Draft)>, ImageError> {
         let field = Field::Slot(name.into());
         let Some(Datum::Object(list)) = self.now(telos)?.map(|telos| telos.field(&field)) else { return Ok(None) };
         Ok(self.now(list)?.filter(|draft| draft.form() == Form::Items).map(|draft| (list, draft)))

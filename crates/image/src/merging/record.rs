@@ -102,7 +102,7 @@ impl Book<'_> {
             ("who", Datum::text(&self.who(sibling.change.actor))),
             ("policy", sibling.policy.map_or(Datum::Nil, |policy| Datum::text(policy_name(policy)))),
         ];
-        let proto = self.pages.landmarks.object;
+        let proto = self.pages.proto("Sibling");
         Ok(self.pages.make(proto, slots))
     }
 
@@ -155,6 +155,7 @@ impl Book<'_> {
         let (conflicts, settled, violations) = (listed(conflicts), listed(settled), listed(violations));
         let told = |Left { object, place }: &Left| Datum::text(&format!("{object} {place}"));
         let left_out = self.pages.list(plan.left_out.iter().map(told));
+        let verdict = self.pages.describe(&plan.verdict);
         let slots = [
             ("dream", Datum::text(&arrival.name)),
             ("mandate", Datum::text(&arrival.mandate)),
@@ -170,7 +171,7 @@ impl Book<'_> {
             ("violations", violations),
             ("leftOut", Datum::Object(left_out)),
             ("isPartial", Datum::Boolean(arrival.only.is_some())),
-            ("verdict", Datum::text(&plan.verdict)),
+            ("verdict", verdict),
             ("status", Datum::text("merged")),
         ];
         let proto = self.pages.proto("Merge");

@@ -297,6 +297,12 @@ fn what_no_object_decides_is_told() {
     ] {
         assert!(bench.recorded(source).1.asked_host(), "{source}");
     }
+    for source in ["Collector collect", "Collector objectCount", "System symbols"] {
+        assert!(bench.recorded(source).1.asked_machine(), "{source}");
+    }
+    for source in ["UnitTest assertSame(o, o)", "UnitTest assertNotSame(o, p)", "o isIdenticalTo(p)"] {
+        assert!(!bench.recorded(source).1.asked_host(), "{source}");
+    }
     for source in ["o == p", "list(o, p) contains(3)", "list(o) == list(p)", "1 < 2", "o != nil", "Date clone year"] {
         assert!(!bench.recorded(source).1.asked_host(), "{source}");
     }

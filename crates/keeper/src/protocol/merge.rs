@@ -12,6 +12,8 @@ pub struct MergeOrder {
     pub policy: Option<String>,
     /// Only these slots, each as a path of names from the Lobby; all, if there are none.
     pub only: Vec<String>,
+    /// Tests that the mandate asks for, such as `AccountTest testTax`. Whoever gave the mandate says which; a dream never does.
+    pub tests: Vec<String>,
     /// Only judges.
     pub is_trial: bool,
 }
@@ -94,7 +96,13 @@ pub struct FileLeft {
 pub struct Verdict {
     pub is_accepted: bool,
     pub checks: Vec<CheckResult>,
+    /// All of them; in what an image keeps of a verdict those that are not as they were, and some others.
     pub tests: Vec<TestResult>,
+    #[serde(default)]
+    pub test_count: u64,
+    /// Those that pass, with the dream.
+    #[serde(default)]
+    pub pass_count: u64,
 }
 
 impl Verdict {
@@ -110,8 +118,11 @@ pub struct CheckResult {
     pub outcome: CheckOutcome,
     pub reasons: Vec<String>,
     pub time_us: u64,
-    /// How many places of the image it rests on.
+    /// How many objects of the image it rests on.
     pub reads: u64,
+    /// Some of them: names, or numbers.
+    #[serde(default)]
+    pub rests_on: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -129,6 +140,52 @@ pub struct TestResult {
     /// Without the dream, and with it: `passed`, `failed: …` or `unsure: …`; none where there is no such test.
     pub before: Option<String>,
     pub after: Option<String>,
+    /// What both come to.
+    pub kind: TestKind,
+    /// The mandate asks for it.
+    #[serde(default)]
+    pub is_asked_for: bool,
     pub time_us: u64,
     pub reads: u64,
+    #[serde(default)]
+    pub rests_on: Vec<String>,
+}
+
+/// How a test ended with a dream, beside how it ended without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TestKind {
+    NewlyFailing,
+    /// It is not there any more, or was asked for and never was.
+    Missing,
+    Flaky,
+    Unsure,
+    NewlyPassing,
+    Failing,
+    Passing,
+}
+
+impl TestKind {
+    pub const ALL: [TestKind; 7] = [
+        TestKind::NewlyFailing,
+        TestKind::Missing,
+        TestKind::Flaky,
+        TestKind::Unsure,
+        TestKind::NewlyPassing,
+        TestKind::Failing,
+        TestKind::Passing,
+    ];
+
+    /// As `Verification compareTests` has it.
+    pub const fn words(self) -> &'static str {
+        match self {
+            TestKind::NewlyFailing => "newly failing",
+            TestKind::Missing => "missing",
+            TestKind::Flaky => "flaky",
+            TestKind::Unsure => "unsure",
+            TestKind::NewlyPassing => "newly passing",
+            TestKind::Failing => "failing",
+            TestKind::Passing => "passing",
+        }
+    }
 }

@@ -26,8 +26,8 @@ pub(crate) use frame::READ_BYTES;
 pub use frame::{FRAME_BYTES_MAX, Frame, HEADER_BYTES, Inbox, Kind, Outbox};
 pub use history::{ChangeLine, CommitLine, CommitPage};
 pub use merge::{
-    CheckOutcome, CheckResult, ConflictChoice, FileLeft, FilesReport, MergeOrder, MergeReport, MergeStatus, TestResult,
-    Verdict,
+    CheckOutcome, CheckResult, ConflictChoice, FileLeft, FilesReport, MergeOrder, MergeReport, MergeStatus, TestKind,
+    TestResult, Verdict,
 };
 pub use message::{
     Answer, Command, Durability, Failure, FailureKind, Form, Hello, Outcome, Place, Refusal, Request, Shown, Status,

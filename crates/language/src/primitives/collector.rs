@@ -33,6 +33,6 @@ pub const TABLE: &[Row] = &[
 
 /// What hangs on all that is in memory, and thus on no object.
 fn told(vm: &mut Vm, number: impl FnOnce(&mut Vm) -> usize) -> Outcome {
-    vm.heap.note_host();
+    vm.heap.note_machine();
     Ok(Value::number(number(vm) as f64))
 }

@@ -42,7 +42,7 @@ pub const TABLE: &[Row] = &[
             Some(handle) => {
                 // Where it lies hangs on all that was loaded before it.
                 vm.heap.note_host();
-                Value::number(handle.0 as f64)
+                Value::number(vm.place_of(handle) as f64)
             }
             None => args.target,
         })
@@ -136,7 +136,8 @@ impl Vm {
         }
         // Unlike kinds have an order too, so that anything can be sorted: by kind, then by place in the heap.
         self.heap.note_host();
-        let rank = |vm: &Vm, value: Value| (vm.kind_of(value) as u8, value.as_handle().map_or(0, |handle| handle.0));
+        let rank =
+            |vm: &Vm, value: Value| (vm.kind_of(value) as u8, value.as_handle().map_or(0, |each| vm.place_of(each)));
         Ok(rank(self, left).cmp(&rank(self, right)))
     }
 

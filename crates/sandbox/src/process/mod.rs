@@ -55,7 +55,7 @@ pub use report::SAID_BY_ZYGOTES;
 pub(crate) use source::find as find_granted;
 pub(crate) use start::begin_in;
 pub use supervise::Companion;
-pub use view::{CODE_PLACE, HOME, HOST_NAME, PATH, USER, VARIABLES};
+pub use view::{CODE_PLACE, HOME, HOST_NAME, PATH, SCRATCH, USER, VARIABLES};
 pub(crate) use zygote::Guest;
 pub use zygote::ZygoteKind;
 

@@ -7,6 +7,7 @@ use crate::options::{Color, ImageDirectory};
 use crate::report;
 use clap::Args;
 use keeper::protocol::{Command, Form, Request, Verdict};
+use language::syntax::quote;
 use serde_json::Value;
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -46,9 +47,11 @@ Exit codes:
 const REJECTIONS_EXAMPLES: &str = "\
 Examples:
   telos rejections --image garden
+  telos rejections --image garden --of Garden
   telos rejections --json | jq '.[].reasons'
   telos dream show --image garden d65           what it would have changed
-  telos dream merge --image garden d65          have it judged once more
+  telos dream verify --image garden d65         have it judged once more
+  telos dream resume --image garden d65         go on with it
 
 Exit codes:
     0   shown; also if there is none
@@ -191,6 +194,10 @@ pub struct Rejections {
     #[command(flatten)]
     directory: ImageDirectory,
 
+    /// Only those that would have changed this object: names from the Lobby, such as Garden
+    #[arg(long, value_name = "OBJECT")]
+    of: Option<String>,
+
     /// Print a JSON array
     #[arg(long)]
     json: bool,
@@ -198,7 +205,11 @@ pub struct Rejections {
 
 impl Rejections {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        let request = Request { form: Form::Json, ..Request::evaluate("Telos rejections") };
+        let list = match &self.of {
+            Some(path) => format!("rejectionsOf(Lobby{})", getting(path)),
+            None => "rejections".into(),
+        };
+        let request = Request { form: Form::Json, ..Request::evaluate(&format!("Telos {list} map(asMap)")) };
         let rejections = ask(&self.directory, &request)?;
         if self.json {
             return print(&format!("{rejections}\n"));
@@ -216,4 +227,10 @@ impl Rejections {
         }
         print(&text)
     }
+}
+
+/// The messages that lead to an object and activate nothing.
+fn getting(path: &str) -> String {
+    let names = path.split([' ', '.']).filter(|name| !name.is_empty() && *name != "Lobby");
+    names.map(|name| format!(" getSlot({})", quote(name))).collect()
 }

@@ -2,7 +2,7 @@
 
 use super::file::{fail, path_of, reason};
 use super::open::with_descriptors;
-use super::{Row, os_string, symbol_of_os};
+use super::{Row, os_string, own_process, symbol_of_os};
 use language::{Args, NONE, ONE, Outcome, Signal, Value, Vm};
 use std::ffi::OsString;
 use std::fs;
@@ -13,7 +13,7 @@ pub const TABLE: &[Row] = &[
     ("exists", ONE, |vm, args| {
         let path = match args.count {
             0 => path_of(vm, &args)?,
-            _ => os_string(args.bytes(vm, 0)?).into(),
+            _ => given(vm, &args, Path::new(""))?,
         };
         Ok(Value::boolean(path.is_dir()))
     }),
@@ -27,7 +27,8 @@ pub const TABLE: &[Row] = &[
     }),
     ("size", NONE, |vm, args| Ok(Value::number(names(vm, &args)?.len() as f64))),
     ("at", ONE, |vm, args| {
-        let path = path_of(vm, &args)?.join(os_string(args.bytes(vm, 0)?));
+        let path = path_of(vm, &args)?;
+        let path = given(vm, &args, &path)?;
         Ok(if path.exists() { item(vm, &path) } else { Value::NIL })
     }),
     ("create", NONE, |vm, args| {
@@ -40,7 +41,7 @@ pub const TABLE: &[Row] = &[
         Err(error) => Err(vm.raise(format!("cannot find the current directory: {}", reason(&error)))),
     }),
     ("setCurrentWorkingDirectory", ONE, |vm, args| {
-        let path = os_string(args.bytes(vm, 0)?);
+        let path = given(vm, &args, Path::new(""))?;
         Ok(Value::boolean(std::env::set_current_dir(path).is_ok()))
     }),
 ];
@@ -77,8 +78,15 @@ fn item(vm: &mut Vm, path: &Path) -> Value {
     item
 }
 
+/// The path that is the first argument, below another.
+fn given(vm: &mut Vm, args: &Args, below: &Path) -> Result<PathBuf, Signal> {
+    let path = below.join(os_string(args.bytes(vm, 0)?));
+    Ok(own_process::seen(vm, path))
+}
+
 fn create_subdirectory(vm: &mut Vm, args: Args) -> Outcome {
-    let path = path_of(vm, &args)?.join(os_string(args.bytes(vm, 0)?));
+    let path = path_of(vm, &args)?;
+    let path = given(vm, &args, &path)?;
     if path.is_dir() {
         return Ok(item(vm, &path));
     }

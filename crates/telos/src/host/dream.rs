@@ -5,18 +5,18 @@ use super::outside::Line;
 use super::{Row, Shared};
 use crate::resident::Roots;
 use dream::{DreamError, DreamId, Dreams};
-use keeper::protocol::Nest;
-use language::{Args, Halt, ONE, Outcome, Signal, TWO, Value, Vm};
+use keeper::protocol::{MergeOrder, Nest};
+use language::{Args, Halt, ONE, Outcome, Signal, THREE, TWO, Value, Vm};
 use object::change::ActorId;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 use std::sync::{Arc, Weak};
 use store::Store;
 
 pub const TABLE: &[Row] = &[
     ("order", TWO, order),
-    ("mergeOf", TWO, merge_of),
+    ("mergeOf", THREE, merge_of),
     ("pageOf", ONE, page_of),
     ("keepOf", ONE, |vm, args| change(vm, &args, Nest::Keep, |dreams, id| dreams.set_kept(id, true))),
     ("discardOf", ONE, |vm, args| change(vm, &args, Nest::Discard, Dreams::remove)),
@@ -40,9 +40,11 @@ struct Inside {
     whose: Whose,
     roots: Roots,
     asked: Vec<Asked>,
-    /// Dreams that are to be merged when they are over, each with a policy.
-    to_merge: Vec<(String, Option<String>)>,
+    /// Dreams that are to be merged when they are over.
+    to_merge: Vec<MergeOrder>,
     going_on: BTreeMap<String, GoingOn>,
+    /// Names that a dream was given, and that nothing came of.
+    spare: VecDeque<ActorId>,
 }
 
 /// A dream that is going on: from when to when, by the wall clock.
@@ -70,6 +72,7 @@ impl Desk {
             asked: Vec::new(),
             to_merge: Vec::new(),
             going_on: BTreeMap::new(),
+            spare: VecDeque::new(),
         })))
     }
 
@@ -103,11 +106,17 @@ impl Desk {
 
     /// Nothing of it counts: what asked for it was taken back.
     pub fn forget(&self) {
-        drop((self.take(), self.take_to_merge()));
+        drop(self.take_to_merge());
+        let asked = self.take();
+        let inside = &mut *self.0.borrow_mut();
+        // Live counts those that it gave to a dream; of its own there are enough.
+        if matches!(inside.whose, Whose::Dream(_)) {
+            inside.spare.extend(asked.into_iter().map(|asked| asked.actor));
+        }
     }
 
     /// What was asked to be merged since this was last called.
-    pub fn take_to_merge(&self) -> Vec<(String, Option<String>)> {
+    pub fn take_to_merge(&self) -> Vec<MergeOrder> {
         std::mem::take(&mut self.0.borrow_mut().to_merge)
     }
 
@@ -173,9 +182,15 @@ fn order(vm: &mut Vm, args: Args) -> Outcome {
     let actor = match asking {
         Asking::Live(store) => store.mint_actor().map_err(|error| vm.raise(error.to_string()))?,
         Asking::Dream(line) => {
-            let name = nest(vm, &line, &Nest::Name)?;
-            let id: DreamId = name.parse().map_err(|error: DreamError| vm.raise(error.to_string()))?;
-            id.0
+            let spare = desk.0.borrow_mut().spare.pop_front();
+            match spare {
+                Some(actor) => actor,
+                None => {
+                    let name = nest(vm, &line, &Nest::Name)?;
+                    let id: DreamId = name.parse().map_err(|error: DreamError| vm.raise(error.to_string()))?;
+                    id.0
+                }
+            }
         }
     };
     desk.0.borrow_mut().asked.push(Asked { actor, mandate, source });
@@ -185,7 +200,8 @@ fn order(vm: &mut Vm, args: Args) -> Outcome {
 /// Asks that a dream be judged and merged when it is over, and this is committed.
 fn merge_of(vm: &mut Vm, args: Args) -> Outcome {
     let name = args.text(vm, 0)?;
-    let policy = if args.value(vm, 1) == Value::NIL { None } else { Some(args.text(vm, 1)?) };
+    let mut given = |index| if args.value(vm, index) == Value::NIL { Ok(None) } else { args.text(vm, index).map(Some) };
+    let (policy, tests) = (given(1)?, given(2)?.unwrap_or_default());
     let (desk, asking) = desk(vm)?;
     if matches!(asking, Asking::Dream(_)) {
         return Err(vm.raise("only the live image merges: whoever judges a dream must be outside of it"));
@@ -196,7 +212,8 @@ fn merge_of(vm: &mut Vm, args: Args) -> Outcome {
     if desk.0.borrow().to_merge.len() >= ASKED_MAX {
         return Err(vm.raise(format!("{ASKED_MAX} dreams are to be merged already, in one transaction")));
     }
-    desk.0.borrow_mut().to_merge.push((name, policy));
+    let tests = tests.lines().map(String::from).collect();
+    desk.0.borrow_mut().to_merge.push(MergeOrder { dream: name, policy, tests, ..MergeOrder::default() });
     Ok(args.target)
 }
 

@@ -4,7 +4,7 @@
 use super::open::{close, descriptor, open, open_for, popen, reopen, standard, stream_of, temporary_file, with_stream};
 use super::read::{Until, read, read_line, read_lines, read_path, wait};
 use super::stream::Stream;
-use super::{Row, Shared, os_string};
+use super::{Row, Shared, os_string, own_process};
 use language::{ALL, Args, NONE, ONE, Outcome, Signal, TWO, Value, Vm};
 use object::Kind;
 use object::sequence::{SIZE_LIMIT_BYTES, Sequence};
@@ -114,7 +114,7 @@ pub const TABLE: &[Row] = &[
 pub fn path_of(vm: &mut Vm, args: &Args) -> Result<PathBuf, Signal> {
     let path = vm.get_slot(args.target, "path").and_then(|path| vm.sequence_of(path));
     match path.map(|path| path.as_bytes().to_vec()) {
-        Some(path) => Ok(PathBuf::from(os_string(path))),
+        Some(path) => Ok(own_process::seen(vm, PathBuf::from(os_string(path)))),
         None => Err(vm.raise("the path must be a Sequence: set it with setPath")),
     }
 }

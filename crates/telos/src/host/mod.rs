@@ -8,12 +8,14 @@ mod file;
 mod open;
 mod output;
 pub mod outside;
+mod own_process;
 mod process;
 mod random;
 mod read;
 mod started;
 mod stat;
 mod stream;
+mod surroundings;
 mod system;
 pub mod told;
 
@@ -23,6 +25,7 @@ pub use output::{Sink, StandardOutput, write_out};
 pub use read::WAIT_SLICE;
 pub use started::end_all as end_all_commands;
 pub use stream::standard_input;
+pub use surroundings::Surroundings;
 
 use clap::ValueEnum;
 use language::{Eagerness, Function, Interrupt, Outcome, Value, Vm};

@@ -212,6 +212,7 @@ pub fn close(vm: &mut Vm, args: Args) -> Outcome {
 }
 
 pub fn descriptor(vm: &mut Vm, args: Args) -> Outcome {
+    vm.heap().note_machine();
     let stream = stream_of(vm, args.target);
     Ok(stream.map_or(Value::NIL, |stream| Value::number(stream.borrow().descriptor().into())))
 }

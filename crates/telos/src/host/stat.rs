@@ -12,7 +12,10 @@ pub const TABLE: &[Row] = &[
     ("exists", ONE, |vm, args| {
         let path = match args.count {
             0 => path_of(vm, &args)?,
-            _ => super::os_string(args.bytes(vm, 0)?).into(),
+            _ => {
+                let path = super::os_string(args.bytes(vm, 0)?).into();
+                super::own_process::seen(vm, path)
+            }
         };
         Ok(Value::boolean(path.exists()))
     }),

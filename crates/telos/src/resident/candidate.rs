@@ -2,11 +2,14 @@
 //! moment of the fork, and all that the judge is told of the dream.
 
 use super::Resident;
+use super::archive::{archived, sources};
 use super::judgement::Judgement;
 use super::judging::Case;
 use super::names::LiveNames;
 use super::names::slot_of;
 use super::protection::Protected;
+use super::records::KnownRecords;
+use super::resting::Resting;
 use dream::{Alone, Answered, DreamId, KeptDream, Status};
 use image::MergePlan;
 use object::change::{ObjectId, Operation};
@@ -20,6 +23,9 @@ const TOUCHED_MAX: usize = 5_000;
 /// So many changes are told one by one; a larger journal breaks the rule about sizes.
 const CHANGES_MAX: usize = 20_000;
 
+/// So many names are told of what was changed.
+const NAMES_MAX: usize = 1_000;
+
 /// Slots of Telos that say how dreams are judged, and what came of it.
 const OF_TELOS: &[&str] = &[
     "verification",
@@ -29,9 +35,15 @@ const OF_TELOS: &[&str] = &[
     "outbox",
     "delivered",
     "rejections",
+    "rejectionsOf",
+    "archive",
     "locks",
     "noteRejection",
+    "mergeEvolution",
 ];
+
+/// Slots of the Lobby by which all of that is found.
+const OF_LOBBY: &[&str] = &["Lobby", "Protos", "Telos"];
 
 /// A candidate that is to be made.
 pub struct Candidate {
@@ -39,11 +51,13 @@ pub struct Candidate {
     /// What earlier ones found, which still holds.
     pub held: Judgement,
     pub last_of_genesis: u64,
+    /// Names of tests that the mandate asks for, as whoever gave it says.
+    pub tests: Vec<String>,
 }
 
 impl Resident {
     pub(super) fn case(&self, alone: &Alone, candidate: Candidate) -> Result<Case, String> {
-        let Candidate { plan, held, last_of_genesis } = candidate;
+        let Candidate { plan, held, last_of_genesis, tests } = candidate;
         let id: DreamId = plan.arrival.name.parse().map_err(|error: dream::DreamError| error.to_string())?;
         let dreams = alone.dreams().map_err(|error| error.to_string())?;
         let kept = dreams.read(id).map_err(|error| error.to_string())?;
@@ -51,9 +65,18 @@ impl Resident {
         let names = LiveNames::of(store, &roots);
         let verification = verification_of(store, roots.lobby, roots.core)?;
         let protected = Protected::of(store, &roots, last_of_genesis, Some(verification), &[]);
-        let told = told_changes(&kept, &names, &protected);
+        let records = KnownRecords::of(store, &roots);
+        let keeps = |object: ObjectId| protected.keeps(object) || records.have(store, object);
+        let open = [(protected.telos(), OF_TELOS), (roots.lobby, OF_LOBBY)];
+        let told = told_changes(&kept, &names, &keeps, &open);
         let touched = touched(&told, &plan, store);
-        Ok(Case { facts: facts_of(&kept, told), plan, touched, verification, held, protected })
+        let mut names = names.into_names();
+        names.extend(touched.iter().map(|(name, id)| (*id, name.clone())));
+        let held = Judgement { methods: sources(&told, &touched), names: told_names(&told), ..held };
+        let mut facts = facts_of(&kept, told);
+        facts.insert("archive".into(), json!(archived(store, &roots)));
+        facts.insert("mandateTests".into(), json!(tests));
+        Ok(Case { facts, plan, touched, verification, held, protected, resting: Resting { names } })
     }
 }
 
@@ -72,30 +95,43 @@ fn verification_of(store: &Store, lobby: Option<ObjectId>, core: Option<ObjectId
 
 /// The changes as `Dream journal` has them, each with whether it is to something protected; without those to what the machine
 /// keeps for itself, which are never merged.
-fn told_changes(kept: &KeptDream, names: &LiveNames<'_>, protected: &Protected) -> Vec<Value> {
+fn told_changes(
+    kept: &KeptDream,
+    names: &LiveNames<'_>,
+    keeps: &dyn Fn(ObjectId) -> bool,
+    open: &[(Option<ObjectId>, &[&str])],
+) -> Vec<Value> {
     let sections = dream::show::diff(&kept.journal, names).sections.into_iter();
     let of_machine: BTreeSet<String> = sections
         .filter(|section| section.is_of_machine)
         .filter_map(|section| Some(section.object?.to_string()))
         .collect();
-    let is_protected: BTreeSet<String> = kept
-        .journal
-        .changes()
-        .filter(|change| protected.keeps(change.object) && !matches!(change.operation, Operation::Call { .. }))
-        .map(|change| change.object.to_string())
-        .collect();
-    let (telos, mut told) = (protected.telos().map(|telos| telos.to_string()), Vec::new());
+    let changes = kept.journal.changes().filter(|change| !matches!(change.operation, Operation::Call { .. }));
+    let objects: BTreeSet<ObjectId> = changes.map(|change| change.object).collect();
+    let is_protected: BTreeSet<String> =
+        objects.into_iter().filter(|object| keeps(*object)).map(|object| object.to_string()).collect();
+    let open: Vec<(String, &[&str])> =
+        open.iter().filter_map(|(object, slots)| Some((object.as_ref()?.to_string(), *slots))).collect();
+    let mut told = Vec::new();
     dream::show::to_json(&kept.journal, names, &mut |mut change| {
         let object = change["object_id"].as_str().unwrap_or_default().to_string();
         if !of_machine.contains(&object) && change["operation"] != "FFI_CALL" {
-            let is_of_telos = telos.as_ref() == Some(&object)
-                && change["slot_name"].as_str().is_some_and(|slot| OF_TELOS.contains(&slot));
-            change["isProtected"] = json!(is_of_telos || is_protected.contains(&object));
+            // All else of these, such as their protos, is nothing to a dream either.
+            let is_kept_slot = |slots: &[&str]| change["slot_name"].as_str().is_none_or(|slot| slots.contains(&slot));
+            let is_kept = open.iter().any(|(each, slots)| *each == object && is_kept_slot(slots));
+            change["isProtected"] = json!(is_kept || is_protected.contains(&object));
             told.push(change);
         }
         if told.len() < CHANGES_MAX { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
     told
+}
+
+/// What objects of the changes are called, by their numbers.
+fn told_names(told: &[Value]) -> BTreeMap<String, String> {
+    let named =
+        |change: &Value| Some((change["object_id"].as_str()?.to_string(), change["object_name"].as_str()?.to_string()));
+    told.iter().filter_map(named).take(NAMES_MAX).collect()
 }
 
 /// Plain objects that the dream made or changed, by name.
@@ -149,8 +185,6 @@ fn facts_of(kept: &KeptDream, told: Vec<Value>) -> Map<String, Value> {
         "refusals": refusals,
         "sizes": sizes,
         "rules": { "grants": grants },
-        "archive": [],
-        "mandateTests": [],
         "journal": told,
     });
     match facts {

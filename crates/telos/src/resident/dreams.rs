@@ -5,15 +5,13 @@ use super::farewell::{Attended, Farewell};
 use super::glance::{Glance, waking_facts};
 use super::judging::Case;
 use super::nested::Parents;
-use super::{Resident, lend, shown};
+use super::{Resident, hide_places, lend, shown};
 use crate::answer::failure_of;
 use crate::host::dream::{Asked, GoingOn};
 use crate::report;
 use dream::{Alone, Bounds, DreamId, End, Forked, Header, Limits, Lineage, Record, Sealed, SeenDirectory, Status};
 use image::Imagined;
-use keeper::protocol::{
-    Answer, DreamBegun, DreamOrder, Failure, FailureKind, MergeOrder, Outcome, Request, Rung, Shown,
-};
+use keeper::protocol::{Answer, DreamBegun, DreamOrder, Failure, FailureKind, Outcome, Request, Rung, Shown};
 use keeper::{Begun, Birth, Outside};
 use merge::Policy;
 use object::change::ActorId;
@@ -136,8 +134,8 @@ impl Resident {
                 report::say(&format!("warning: dream {} did not begin: {}", DreamId(actor), failure.message));
             }
         }
-        for (dream, policy) in self.desk.take_to_merge() {
-            self.merge_when_over(MergeOrder { dream, policy, ..MergeOrder::default() });
+        for order in self.desk.take_to_merge() {
+            self.merge_when_over(order);
         }
     }
 
@@ -324,6 +322,7 @@ impl Resident {
         // Its thread is not here, and whoever dropped it would wait for that.
         std::mem::forget(self.turn_alarm.take());
         self.unsettled = None;
+        hide_places(self.image.vm_mut());
         // What the transaction wrote that asked for this dream is that one's.
         self.session.output.take_captured();
         // Somebody may have held the lock of the old one.

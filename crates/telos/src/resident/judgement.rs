@@ -2,10 +2,10 @@
 
 use dream::{KeptDream, Status};
 use image::ReadSet;
-use keeper::protocol::{CheckOutcome, CheckResult, TestResult, Verdict};
+use keeper::protocol::{CheckOutcome, CheckResult, TestKind, TestResult, Verdict};
 use object::change::Datum;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The call by which a candidate tells what it found. No capability has this name, so no program makes it.
 pub const VERDICT: &str = "Verification.verdict";
@@ -21,6 +21,10 @@ pub struct Judgement {
     pub case_reads: ReadSet,
     /// How many tests and checks the last candidate did.
     pub done: u64,
+    /// Sources of the methods that the dream brings.
+    pub methods: Vec<String>,
+    /// What objects that it changes are called, by their numbers.
+    pub names: BTreeMap<String, String>,
 }
 
 /// How a test ended: each run of it, without the dream and with it. None where there is no such test.
@@ -31,6 +35,8 @@ pub struct Tested {
     pub time_us: u64,
     #[serde(skip)]
     pub reads: ReadSet,
+    /// Some of them, in words.
+    pub rests_on: Vec<String>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -40,6 +46,37 @@ pub struct Checked {
     pub time_us: u64,
     #[serde(skip)]
     pub reads: ReadSet,
+    pub rests_on: Vec<String>,
+}
+
+impl Tested {
+    /// As `Verification compareTests` tells it.
+    fn kind(&self) -> TestKind {
+        match (outcome(&self.before), outcome(&self.after)) {
+            (_, None) => TestKind::Missing,
+            (Some("passed"), Some("passed")) => TestKind::Passing,
+            (_, Some("passed")) => TestKind::NewlyPassing,
+            (Some("failed"), Some("failed")) => TestKind::Failing,
+            (_, Some("failed")) => TestKind::NewlyFailing,
+            (_, Some("flaky")) => TestKind::Flaky,
+            (_, Some(_)) => TestKind::Unsure,
+        }
+    }
+}
+
+/// What the runs of a test come to; none if there is none.
+fn outcome(runs: &[String]) -> Option<&str> {
+    let kind = |run: &String| match run.split(':').next() {
+        Some("passed") => "passed",
+        Some("failed") => "failed",
+        _ => "unsure",
+    };
+    let first = kind(runs.first()?);
+    let kinds: Vec<&'static str> = runs.iter().map(kind).collect();
+    if kinds.contains(&"unsure") {
+        return Some("unsure");
+    }
+    Some(if kinds.iter().all(|each| *each == first) { first } else { "flaky" })
 }
 
 impl Judgement {
@@ -94,33 +131,57 @@ impl Judgement {
 
     /// One that refuses, for a reason that no check gave.
     pub fn unsure(reason: String) -> Judgement {
-        let checked =
-            Checked { outcome: CheckOutcome::Unsure, reasons: vec![reason], time_us: 0, reads: ReadSet::unknown() };
+        let (outcome, reads, rests_on) = (CheckOutcome::Unsure, ReadSet::unknown(), Vec::new());
+        let checked = Checked { outcome, reasons: vec![reason], time_us: 0, reads, rests_on };
         Judgement { checks: [("candidate".to_string(), checked)].into(), ..Judgement::default() }
     }
 
-    pub fn verdict(&self) -> Verdict {
+    /// With the tests that the mandate asks for: one that is not there is told as missing.
+    pub fn verdict(&self, asked: &[String]) -> Verdict {
         let last = |runs: &[String]| runs.iter().find(|run| *run != "passed").or(runs.last()).cloned();
         let tests = self.tests.iter().map(|(name, tested)| TestResult {
             name: name.clone(),
             before: last(&tested.before),
             after: last(&tested.after),
+            kind: tested.kind(),
+            is_asked_for: asked.contains(name),
             time_us: tested.time_us,
             reads: tested.reads.object_count() as u64,
+            rests_on: tested.rests_on.clone(),
         });
+        let is_told = |name: &&String| !self.tests.contains_key(*name) && !self.tests_are_unknown();
+        let missing = asked.iter().filter(is_told).collect::<BTreeSet<_>>().into_iter().map(|name| TestResult {
+            name: name.clone(),
+            before: None,
+            after: None,
+            kind: TestKind::Missing,
+            is_asked_for: true,
+            time_us: 0,
+            reads: 0,
+            rests_on: Vec::new(),
+        });
+        let tests: Vec<TestResult> = tests.chain(missing).collect();
         let checks = self.checks.iter().map(|(name, checked)| CheckResult {
             name: name.clone(),
             outcome: checked.outcome,
             reasons: checked.reasons.clone(),
             time_us: checked.time_us,
             reads: checked.reads.object_count() as u64,
+            rests_on: checked.rests_on.clone(),
         });
         let passed = |checked: &Checked| checked.outcome == CheckOutcome::Passed;
         Verdict {
             is_accepted: !self.checks.is_empty() && self.checks.values().all(passed),
             checks: checks.collect(),
-            tests: tests.collect(),
+            test_count: tests.len() as u64,
+            pass_count: tests.iter().filter(|test| test.after.as_deref() == Some("passed")).count() as u64,
+            tests,
         }
+    }
+
+    /// No test was run: the rules of safety, or something before them, spoke against it.
+    fn tests_are_unknown(&self) -> bool {
+        self.case == 0
     }
 
     /// Without what rests on something that has changed since, as `have_moved` says of each; true if that is less than it was. What

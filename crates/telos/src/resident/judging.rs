@@ -11,15 +11,18 @@
 
 use super::dreaming::Dreaming;
 use super::judgement::{Checked, Judgement, Tested, VERDICT};
-use super::lend;
 use super::protection::Protected;
+use super::resting::Resting;
+use super::{hide_places, lend};
 use crate::alarm::Alarm;
 use crate::answer::failure_of;
 use crate::command::described;
+use crate::host::Surroundings;
 use crate::session::{self, Session};
 use dream::{Answered, Call};
 use image::{Imagined, MergePlan, ReadSet};
 use keeper::protocol::{CheckOutcome, Failure, FailureKind};
+use language::syntax::quote;
 use language::{Limits, Value as IoValue};
 use object::change::{Datum, ObjectId};
 use serde_json::{Map, Value, json};
@@ -33,6 +36,8 @@ const UNIT_TIME: Duration = Duration::from_secs(5);
 const UNIT_MEMORY_BYTES: u64 = 256 << 20;
 /// How often a unit is done again that asked the host for something, be it only the time.
 const CHANCES: usize = 20;
+const ASKED_MACHINE: &str =
+    "it looks at the machine or the process that it runs in, which is another while it is judged";
 /// The check that looks at the journal alone.
 const SAFETY: &str = "safety";
 /// So many tests are run.
@@ -50,6 +55,7 @@ pub struct Case {
     /// What earlier candidates found, which still holds; all else is judged.
     pub held: Judgement,
     pub protected: Protected,
+    pub resting: Resting,
 }
 
 /// Why a message has no answer that counts.
@@ -96,6 +102,9 @@ struct Judge<'j, 'r> {
     dreaming: &'j mut Dreaming<'r>,
     alarm: Alarm,
     protected: &'j Protected,
+    resting: &'j Resting,
+    /// As they were before the first unit.
+    surroundings: Surroundings,
     verification: ObjectId,
     touched: &'j BTreeMap<String, ObjectId>,
 }
@@ -103,10 +112,12 @@ struct Judge<'j, 'r> {
 impl Dreaming<'_> {
     /// Judges, and tells the journal what was found; gives the exit code.
     pub fn judge(&mut self, case: Case) -> i32 {
-        let Case { plan, facts, touched, verification, held, protected } = case;
+        let Case { plan, facts, touched, verification, held, protected, resting } = case;
         let watch = self.resident.watch.clone();
         let alarm = Alarm::new(move || keeper::Watch::interrupt(&*watch));
-        let mut judge = Judge { dreaming: self, alarm, protected: &protected, verification, touched: &touched };
+        let surroundings = Surroundings::of(self.resident.image.vm_mut());
+        let (protected, resting, touched) = (&protected, &resting, &touched);
+        let mut judge = Judge { dreaming: self, alarm, protected, resting, surroundings, verification, touched };
         let judgement = judge.judgement(plan, facts, held);
         match judgement.and_then(|judgement| judgement.encode()) {
             Ok(told) => self.tell_calls(vec![Call::operation(VERDICT, &[], Answered::Simulated, Datum::bytes(&told))]),
@@ -123,7 +134,9 @@ impl Judge<'_, '_> {
             self.safety(&facts)
         });
         if safety.outcome != CheckOutcome::Passed {
-            return Ok(Judgement { checks: [(SAFETY.to_string(), safety)].into(), done, ..Judgement::default() });
+            let (methods, names) = (held.methods, held.names);
+            let checks = [(SAFETY.to_string(), safety)].into();
+            return Ok(Judgement { checks, done, methods, names, ..Judgement::default() });
         }
         let before = self.moment(&held, BTreeMap::new(), 0)?;
         let same = self.unconcerned(&plan, &before.tests)?;
@@ -215,30 +228,36 @@ impl Judge<'_, '_> {
         let (mut runs, mut reads) = (Vec::new(), ReadSet::default());
         // What hangs on chance or on the clock may come to the same twice and be something else all the same.
         while runs.is_empty() || (reads.asked_host() && runs.len() <= chances) {
-            let (outcome, read) = self.recorded("runTest", |session| Ok(vec![session.vm.symbol(name)]), |_, _| Ok(()));
+            let (outcome, read) = self.recorded(|session, judge| run_test(session, judge, name).map(drop));
+            let outcome = match read.asked_machine() {
+                true => Err(Fault::Unsure(ASKED_MACHINE.into())),
+                false => outcome,
+            };
             runs.push(outcome.map_or_else(|fault| fault.text(), |_| "passed".into()));
             reads = reads.with(&read);
         }
-        Tested { before: Vec::new(), after: runs, time_us: start.elapsed().as_micros() as u64, reads }
+        let rests_on = self.resting.on(&reads, self.protected);
+        Tested { before: Vec::new(), after: runs, time_us: start.elapsed().as_micros() as u64, reads, rests_on }
     }
 
     fn checked(&mut self, name: &str, case: &str) -> Checked {
         let start = Instant::now();
-        let (first, mut reads) = self.recorded("judgeOne", |session| with_case(session, name, case), described);
+        let (first, mut reads) = self.recorded(|session, judge| judge_one(session, judge, name, case));
         let (mut outcome, mut reasons) = match &first {
             Ok(result) => read_result(result),
             Err(fault) => (CheckOutcome::Unsure, vec![fault.text()]),
         };
         let mut chances = if reads.asked_host() { CHANCES } else { 0 };
         while chances > 0 && outcome == CheckOutcome::Passed {
-            let (again, read) = self.recorded("judgeOne", |session| with_case(session, name, case), described);
+            let (again, read) = self.recorded(|session, judge| judge_one(session, judge, name, case));
             reads = reads.with(&read);
             chances -= 1;
             if !matches!((&first, &again), (Ok(first), Ok(again)) if first == again) {
                 (outcome, reasons) = (CheckOutcome::Unsure, vec!["it does not come to the same twice".into()]);
             }
         }
-        Checked { outcome, reasons, time_us: start.elapsed().as_micros() as u64, reads }
+        let rests_on = self.resting.on(&reads, self.protected);
+        Checked { outcome, reasons, time_us: start.elapsed().as_micros() as u64, reads, rests_on }
     }
 
     fn names(&mut self, message: &str) -> Result<Vec<String>, String> {
@@ -247,8 +266,8 @@ impl Judge<'_, '_> {
 
     /// What `Verification` says, which must say something.
     fn told(&mut self, message: &str) -> Result<Value, String> {
-        self.sent(message, |_| Ok(Vec::new()), described)
-            .map_err(|fault| format!("Verification {message} {}", fault.text()))
+        let told = self.imagined(|session, judge| told_by(session, judge, message, &[]));
+        told.map_err(|fault| format!("Verification {message} {}", fault.text()))
     }
 
     fn survey(&mut self) -> Result<Value, String> {
@@ -262,40 +281,34 @@ impl Judge<'_, '_> {
             .into_iter()
             .map(|(name, id)| (name, image.value_of(id)))
             .collect();
-        self.sent(
-            "survey",
-            |session| {
-                let map = session.vm.map();
-                named.iter().for_each(|(name, value)| session.vm.map_put(map, name, *value));
-                Ok(vec![map])
-            },
-            described,
-        )
-        .map_err(|fault| format!("Verification survey {}", fault.text()))
+        let told = self.imagined(|session, judge| {
+            let map = session.vm.map();
+            named.iter().for_each(|(name, value)| session.vm.map_put(map, name, *value));
+            told_by(session, judge, "survey", &[map])
+        });
+        told.map_err(|fault| format!("Verification survey {}", fault.text()))
     }
 
-    /// The same as `told`, and what was read for it.
+    /// What a program that is given live's Verification comes to, and what was read for it.
     fn recorded<T>(
         &mut self,
-        message: &str,
-        arguments: impl FnOnce(&mut Session) -> Result<Vec<IoValue>, session::Failure>,
-        tell: impl FnOnce(&mut Session, IoValue) -> Result<T, session::Failure>,
+        run: impl FnOnce(&mut Session, IoValue) -> Result<T, session::Failure>,
     ) -> (Result<T, Fault>, ReadSet) {
         if let Err(error) = self.record() {
             return (Err(Fault::Unsure(error)), ReadSet::unknown());
         }
-        let sent = self.sent(message, arguments, tell);
-        (sent, self.dreaming.resident.image.take_reads())
+        let imagined = self.imagined(run);
+        (imagined, self.dreaming.resident.image.take_reads())
     }
 
-    /// Sends a message to live's Verification in a level that is taken back; what `tell` says of the answer.
-    fn sent<T>(
+    /// Runs a program in a level that is taken back.
+    fn imagined<T>(
         &mut self,
-        message: &str,
-        arguments: impl FnOnce(&mut Session) -> Result<Vec<IoValue>, session::Failure>,
-        tell: impl FnOnce(&mut Session, IoValue) -> Result<T, session::Failure>,
+        run: impl FnOnce(&mut Session, IoValue) -> Result<T, session::Failure>,
     ) -> Result<T, Fault> {
         let resident = &mut *self.dreaming.resident;
+        self.surroundings.put_back(resident.image.vm_mut());
+        hide_places(resident.image.vm_mut());
         let verification = resident.image.value_of(self.verification);
         let limits = Limits { fuel: Some(UNIT_FUEL), memory_bytes: Some(UNIT_MEMORY_BYTES), ..resident.limits.clone() };
         resident.image.vm_mut().set_limits(limits);
@@ -303,10 +316,7 @@ impl Judge<'_, '_> {
         self.alarm.set(UNIT_TIME);
         let imagined = resident.image.imagine(actor, |vm| {
             lend(session, vm, |session| {
-                let answer = arguments(session).and_then(|arguments| {
-                    let value = session.send(verification, message, &arguments)?;
-                    tell(session, value)
-                });
+                let answer = run(session, verification);
                 answer.map_err(|failure| failure_of(session, &failure))
             })
         });
@@ -331,11 +341,40 @@ impl Judge<'_, '_> {
     }
 }
 
-/// The arguments of `judgeOne`.
-fn with_case(session: &mut Session, name: &str, case: &str) -> Result<Vec<IoValue>, session::Failure> {
+/// As any dream would run it that is given the source: a test that looks who called it finds nothing else.
+fn run_test(session: &mut Session, judge: IoValue, name: &str) -> Result<IoValue, session::Failure> {
+    let vm = &mut session.vm;
+    let telos = vm.get_slot(vm.lobby(), "Telos");
+    let of_telos = telos.and_then(|telos| vm.get_slot(telos, "verification"));
+    let of_core = vm.get_slot(vm.core(), "Verification");
+    let path = match judge {
+        judge if of_telos == Some(judge) => "Telos verification",
+        judge if of_core == Some(judge) => "Verification",
+        // Nobody can name it.
+        _ => {
+            let name = vm.symbol(name);
+            return session.send(judge, "runTest", &[name]);
+        }
+    };
+    session.evaluate(&format!("{path} runTest({})", quote(name)), "dream")
+}
+
+fn judge_one(session: &mut Session, judge: IoValue, name: &str, case: &str) -> Result<Value, session::Failure> {
     let text = session.vm.symbol(case);
     let case = session.send(text, "parseJson", &[])?;
-    Ok(vec![session.vm.symbol(name), case])
+    let name = session.vm.symbol(name);
+    told_by(session, judge, "judgeOne", &[name, case])
+}
+
+/// What the judge answers.
+fn told_by(
+    session: &mut Session,
+    judge: IoValue,
+    message: &str,
+    arguments: &[IoValue],
+) -> Result<Value, session::Failure> {
+    let value = session.send(judge, message, arguments)?;
+    described(session, value)
 }
 
 /// What a check said, as `Verification judgeOne` gives it.

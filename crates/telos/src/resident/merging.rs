@@ -4,8 +4,10 @@
 //! Live goes on all the time. Only if it keeps changing what the verdict rests on, it stands still for the last candidate.
 
 use super::candidate::Candidate;
+use super::evidence;
 use super::judgement::Judgement;
 use super::protection;
+use super::rejecting::Rejected;
 use super::{Resident, cause_of, promises};
 use crate::report;
 use dream::{DreamId, KeptDream};
@@ -16,9 +18,8 @@ use keeper::protocol::{
 use keeper::{Begun, Conclusion};
 use merge::{Effect, Policy};
 use object::change::{ActorId, Datum, ObjectId, Text, Time};
-use serde_json::json;
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use store::Ticket;
 
@@ -180,7 +181,7 @@ impl Resident {
         };
         let store = self.image.store();
         let last_of_genesis = *self.merges.last_of_genesis.get_or_init(|| protection::last_of_genesis(store));
-        self.candidate = Some(Candidate { plan, held, last_of_genesis });
+        self.candidate = Some(Candidate { plan, held, last_of_genesis, tests: under_way.order.tests.clone() });
         let forked = self.fork(&order, None);
         self.candidate = None;
         let point = forked.map_err(|failure| failure.message)?;
@@ -225,10 +226,15 @@ impl Resident {
         if under_way.candidates > 1 {
             under_way.repeated += judgement.done;
         }
-        let verdict = judgement.verdict();
+        let verdict = judgement.verdict(&under_way.order.tests);
         if !verdict.is_accepted {
             let plan = self.image.plan_merge(&under_way.arrival).map_err(failed)?;
-            let ticket = self.archive(&under_way, &plan, &verdict);
+            let ticket = if under_way.order.is_trial {
+                None
+            } else {
+                let rejected = Rejected { plan: &plan, verdict: &verdict, judgement: &judgement };
+                self.archive(&under_way.request, &rejected)
+            };
             return Ok(Some((under_way.report(MergeStatus::Rejected, &plan, verdict, None), ticket)));
         }
         let is_stale =
@@ -256,7 +262,7 @@ impl Resident {
         if under_way.order.is_trial {
             return Ok(Some((under_way.report(MergeStatus::Accepted, &plan, verdict, None), None)));
         }
-        plan.verdict = serde_json::to_string(&verdict).unwrap_or_default();
+        (plan.verdict, plan.methods) = (evidence::description(&verdict), judgement.methods);
         let mut cause = cause_of(&under_way.request, &format!("merge {}", under_way.order.dream));
         if !plan.outbox.is_empty() {
             // What is done to the world outside cannot be lost again.
@@ -270,41 +276,6 @@ impl Resident {
 }
 
 impl Resident {
-    /// Keeps a dream that was rejected, and the reasons in the image, for whoever tries something like it next.
-    fn archive(&mut self, under_way: &UnderWay, plan: &MergePlan, verdict: &Verdict) -> Option<Ticket> {
-        if under_way.order.is_trial {
-            return None;
-        }
-        let name = &under_way.order.dream;
-        let kept = name
-            .parse()
-            .map_err(|error: dream::DreamError| error.to_string())
-            .and_then(|id: DreamId| self.kept()?.set_kept(id, true).map_err(|error| error.to_string()));
-        let objects: BTreeSet<String> = plan.effects.iter().map(|effect| effect.object.to_string()).collect();
-        let told = json!({
-            "dream": name,
-            "mandate": plan.arrival.mandate,
-            "agent": plan.arrival.agent,
-            "reasons": verdict.reasons().collect::<Vec<_>>(),
-            "objects": objects,
-        });
-        let cause = cause_of(&under_way.request, &format!("reject {name}"));
-        let noted = self.transact(&cause, |session| {
-            let telos = session.vm.get_slot(session.vm.lobby(), "Telos");
-            let Some(telos) = telos else { return Ok(()) };
-            let text = session.vm.symbol(&told.to_string());
-            session.send(telos, "noteRejection", &[text]).map(drop)
-        });
-        kept.err().iter().for_each(|problem| report::say(&format!("warning: {name} is not kept: {problem}")));
-        match noted {
-            Ok(((), ticket)) => ticket,
-            Err(failure) => {
-                report::say(&format!("warning: that {name} was rejected is not noted: {}", failure.message));
-                None
-            }
-        }
-    }
-
     /// An object and a slot of it, or none for all of them, by names from the Lobby: `Garden grow` or `Garden.grow`.
     pub(super) fn place_of(&self, path: &str) -> Result<(ObjectId, Option<Text>), String> {
         let store = self.image.store();

@@ -49,6 +49,10 @@ impl<'s> LiveNames<'s> {
         }
         LiveNames { store, names }
     }
+
+    pub fn into_names(self) -> BTreeMap<ObjectId, String> {
+        self.names
+    }
 }
 
 /// The object in a slot of a record.

@@ -1,7 +1,7 @@
 //! What is left to people after a merge: conflicts to decide on, where a value comes from, and taking a merge back.
 
 use super::names::{LiveNames, slot_of};
-use super::{Resident, cause_of};
+use super::{Resident, cause_of, evidence};
 use dream::DreamId;
 use dream::show::Names;
 use image::{Choice, Dreamt, Search, Writing};
@@ -117,8 +117,7 @@ impl Resident {
     /// What a merge rested on.
     fn evidence(&self, dreamt: &Dreamt) -> Value {
         let record = self.image.store().read(dreamt.record).ok().flatten().unwrap_or_default();
-        let verdict: Value =
-            word(&record, "verdict").and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+        let verdict = slot_of(&record, "verdict").and_then(|verdict| evidence::read(self.image.store(), verdict));
         json!({
             "dream": dreamt.name,
             "fork_commit": dreamt.fork_commit,

@@ -12,7 +12,9 @@ mine checks append(Verification Check clone do(
     )
 ))
 (mine judge(case)) println
-mine judge(case) asMap asJson parseJson at("results") first at("findings") first keys sort println
+mine judge(case) asMap asJson parseJson at("results") first keys sort println
+mine judge(case) reasons println
+mine judgeOne("answer", case) at("findings") first keys sort println
 mine judge(Map with("answer", 42)) println
 mine judge(Map with("answer", 42)) asMap at("isAccepted") println
 

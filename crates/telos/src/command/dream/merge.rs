@@ -9,10 +9,14 @@ use anyhow::bail;
 use clap::Args;
 use keeper::Client;
 use keeper::protocol::{
-    CheckOutcome, Command, FileLeft, FilesReport, Form, MergeOrder, MergeReport, MergeStatus, Outcome, Request, Verdict,
+    CheckOutcome, Command, FileLeft, FilesReport, Form, MergeOrder, MergeReport, MergeStatus, Outcome, Request,
+    TestKind, TestResult, Verdict,
 };
 use std::fmt::Write;
 use std::process::ExitCode;
+
+/// Of each kind so many tests are named.
+const TOLD_MAX: usize = 20;
 
 /// What scripts can rely on.
 pub mod exit_code {
@@ -25,6 +29,7 @@ Examples:
   telos dream merge --image garden d65
   telos dream merge --policy keep-both d65
   telos dream merge --only 'Garden grow' --only 'Garden water' d65
+  telos dream merge --test 'GardenTest testGate' d65
 
 A candidate is made: a sealed fork of the image as it is now, with what the
 dream changed. The image's own Verification judges it there; what passes is
@@ -94,16 +99,20 @@ pub struct MergeTerms {
     /// Only this slot, such as 'Garden grow'; may be given again
     #[arg(long, value_name = "OBJECT SLOT")]
     pub only: Vec<String>,
+
+    /// A test that the mandate asks for, such as 'AccountTest testTax': that it passes counts as relevance; may be given again
+    #[arg(long, value_name = "CASE TEST")]
+    pub test: Vec<String>,
 }
 
 impl MergeTerms {
     pub fn is_asked(&self) -> bool {
-        self.policy.is_some() || !self.only.is_empty()
+        self.policy.is_some() || !self.only.is_empty() || !self.test.is_empty()
     }
 
     pub fn order(&self, dream: &str, is_trial: bool) -> MergeOrder {
         let policy = self.policy.map(|policy| policy.name().to_string());
-        MergeOrder { dream: dream.into(), policy, only: self.only.clone(), is_trial }
+        MergeOrder { dream: dream.into(), policy, only: self.only.clone(), tests: self.test.clone(), is_trial }
     }
 }
 
@@ -240,10 +249,27 @@ pub fn verdict_text(verdict: &Verdict) -> String {
         let _ = writeln!(text, "  {:<12} {word:<7} {:>8.1} ms", one_line(&check.name), check.time_us as f64 / 1000.0);
         text.extend(check.reasons.iter().map(|reason| format!("    {}\n", one_line(reason))));
     }
-    let passed = |result: &Option<String>| result.as_deref() == Some("passed");
-    let after = verdict.tests.iter().filter(|test| passed(&test.after)).count();
-    if !verdict.tests.is_empty() {
-        let _ = writeln!(text, "  {after} of {} tests pass", verdict.tests.len());
+    text += &tests_text(&verdict.tests);
+    if verdict.test_count > 0 {
+        let _ = writeln!(text, "  {} of {} tests pass", verdict.pass_count, verdict.test_count);
+    }
+    text
+}
+
+/// Those that do not simply pass as before, by what became of them.
+fn tests_text(tests: &[TestResult]) -> String {
+    let mut text = String::new();
+    for kind in TestKind::ALL.into_iter().filter(|kind| *kind != TestKind::Passing) {
+        let mut of_kind = tests.iter().filter(|test| test.kind == kind);
+        for test in of_kind.by_ref().take(TOLD_MAX) {
+            let asked = if test.is_asked_for { "  (the mandate asks for it)" } else { "" };
+            // Writing to a String never fails.
+            let _ = writeln!(text, "  {:<14} {}{asked}", kind.words(), one_line(&test.name));
+        }
+        let more = of_kind.count();
+        if more > 0 {
+            let _ = writeln!(text, "  {:<14} and {more} more", kind.words());
+        }
     }
     text
 }

@@ -51,8 +51,9 @@ Examples:
       --file mend.py --command python3 mend.py
 
 An agent is a program that speaks JSON-RPC 2.0, one object a line, over its
-standard input and output: eval, get, set, list, tests, log, done. Standard
-error is its log, TELOS_MANDATE its mandate. It is sealed as by telos exec.
+standard input and output: eval, get, set, list, tests, rejections, log, done.
+Standard error is its log, TELOS_MANDATE its mandate. It is sealed as by telos
+exec.
 With it, --fuel is for all that it evaluates, --timeout and --memory for each,
 and --lifetime ends both.
 

@@ -104,6 +104,7 @@ impl Dreaming for Inside {
             Question::Set { path, source } => phrases::set(&path, &source),
             Question::List { path } => phrases::slots(&path),
             Question::Tests => phrases::tests(),
+            Question::Rejections { path } => phrases::rejections(&path),
             // The conversation answers these itself.
             Question::Log { .. } | Question::Done { .. } => return Ok(json!(true)),
         };

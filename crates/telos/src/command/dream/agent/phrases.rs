@@ -20,6 +20,10 @@ pub fn tests() -> String {
     phrase("tests")
 }
 
+pub fn rejections(path: &[String]) -> String {
+    phrase(&format!("rejections({})", list(path)))
+}
+
 fn phrase(message: &str) -> String {
     format!("{} {message}", PHRASES.trim_end())
 }
