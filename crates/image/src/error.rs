@@ -28,6 +28,9 @@ pub enum ImageError {
     /// The image has other commits than the one that the merge was planned for.
     #[error("the merge was planned for commit {planned}, and the image is at commit {now}")]
     MovedOn { planned: u64, now: u64 },
+    /// What was to be committed changes something that the guard holds; nothing was changed.
+    #[error("{0} is locked, and changes only with a person's token; nothing was done")]
+    Locked(String),
     #[error("the conflict cannot be resolved: {0}")]
     NotResolved(String),
 }

@@ -5,6 +5,7 @@ use crate::capture::Language;
 use crate::commit::{Commitment, commitment};
 use crate::error::ImageError;
 use crate::evict::Evictor;
+use crate::guard::Guard;
 use crate::identity::Identities;
 use crate::load::{Records, StoreLoader};
 use crate::speech::{self, Io};
@@ -45,6 +46,8 @@ pub struct Cause {
     pub author: String,
     pub cause: String,
     pub durability: Durability,
+    /// A person allows that it changes what the guard holds.
+    pub is_allowed: bool,
 }
 
 pub struct Image {
@@ -61,6 +64,7 @@ pub struct Image {
     last: Option<Ticket>,
     /// The memory of live, in a copy that notes what programs read.
     pub(crate) shelved: Option<Heap>,
+    guard: Guard,
 }
 
 /// A heap in which nothing is loaded yet.
@@ -98,7 +102,7 @@ impl Image {
         let mut image = Image::with(vm, store, identities, io, options, embedder);
         image.vm.open_level();
         genesis(&mut image.vm)?;
-        let cause = Cause { author: "telos".into(), cause: "genesis".into(), durability: Durability::Flush };
+        let cause = Cause { author: "telos".into(), cause: "genesis".into(), ..Cause::default() };
         if let Some(ticket) = image.commit(&cause)? {
             image.store.wait(ticket)?;
         }
@@ -131,7 +135,19 @@ impl Image {
     ) -> Image {
         let (clock, evictor) = (Clock::after(store.time()), Evictor::new(options.cache_bytes));
         let root_id = root_id(&store);
-        Image { vm, store, identities, root_id, io, clock, evictor, embedder, last: None, shelved: None }
+        Image {
+            vm,
+            store,
+            identities,
+            root_id,
+            io,
+            clock,
+            evictor,
+            embedder,
+            last: None,
+            shelved: None,
+            guard: Guard::default(),
+        }
     }
 
     /// Goes on with another machine, from what was committed.
@@ -209,8 +225,9 @@ impl Image {
 
     /// Commits changes of any actor, and lets their objects be loaded anew. Between transactions only.
     pub(crate) fn take_in(&mut self, cause: &Cause, time: Time, changes: Vec<Change>) -> Result<Ticket, ImageError> {
+        self.guard.check(&changes, cause.is_allowed)?;
         let touched: Vec<ObjectId> = changes.iter().map(|change| change.object).collect();
-        let Cause { author, cause, durability } = cause.clone();
+        let Cause { author, cause, durability, .. } = cause.clone();
         let ticket = self.store.commit(NewCommit { time, author, cause, changes, durability })?;
         self.remember(ticket, durability);
         self.load_anew(touched);
@@ -271,8 +288,12 @@ impl Image {
             commitment(self.vm.heap(), &self.identities, self.language(), &root, next, time);
         let mut ticket = None;
         if !changes.is_empty() {
-            let Cause { author, cause, durability } = cause.clone();
-            match self.store.commit(NewCommit { time, author, cause, changes, durability }) {
+            let Cause { author, cause, durability, is_allowed } = cause.clone();
+            let committed = self
+                .guard
+                .check(&changes, is_allowed)
+                .and_then(|()| Ok(self.store.commit(NewCommit { time, author, cause, changes, durability })?));
+            match committed {
                 Ok(taken) => {
                     self.remember(taken, durability);
                     ticket = Some(taken);
@@ -280,7 +301,7 @@ impl Image {
                 Err(error) => {
                     found.into_iter().for_each(|handle| self.identities.release(handle));
                     self.take_back();
-                    return Err(error.into());
+                    return Err(error);
                 }
             }
         }
@@ -312,6 +333,15 @@ impl Image {
 
     pub fn store(&self) -> &Arc<Store> {
         &self.store
+    }
+
+    /// What nothing writes to from now on, unless a person allows it. Gives the one that there was.
+    pub fn set_guard(&mut self, guard: Guard) -> Guard {
+        std::mem::replace(&mut self.guard, guard)
+    }
+
+    pub fn guard(&self) -> &Guard {
+        &self.guard
     }
 
     /// A persistent object, to be loaded when it is first touched. Whether there is one of this id is then found out.

@@ -4,6 +4,7 @@
 //! - `form`, `identity`: how values are written, and who is who, in memory and at rest; `speech`: what only Io knows
 //! - `capture`, `difference` with `matching`, `commit`: from the heap to records, of what is new and of what changed, as one batch
 //! - `branch`: the image in two, by a copy of the process or by a level of the heap
+//! - `guard`: objects and slots that nothing writes to unless a person allows it
 //! - `reading`: what a program read, and whether changes concern it
 //! - `revert`: one commit taken back; `merging`: a dream's journal as one commit; both stand on `past`: what objects were, and on
 //!   `retell`: what happened, told to the merge kernel again; `landmarks`: where to begin in a store
@@ -18,6 +19,7 @@ mod difference;
 mod error;
 mod evict;
 mod form;
+mod guard;
 mod identity;
 mod image;
 mod landmarks;
@@ -37,6 +39,7 @@ pub use capture::Language;
 pub use commit::{Commitment, commitment};
 pub use error::ImageError;
 pub use form::{Flags, readable_text};
+pub use guard::Guard;
 pub use identity::Identities;
 pub use image::{Cause, Embedder, Image, Options};
 pub use load::{Records, StoreLoader};

@@ -9,9 +9,10 @@ pub use run::RunEvent;
 
 use crate::error::KeeperError;
 use crate::protocol::{
-    Answer, FRAME_BYTES_MAX, Frame, Hello, Inbox, Kind, Outbox, Refusal, Request, Status, VERSION, Welcome,
+    Answer, FRAME_BYTES_MAX, Frame, Hello, Inbox, Kind, Outbox, Outcome, Refusal, Request, Status, VERSION, Welcome,
 };
 use crate::socket;
+use crate::token::Token;
 use serde::de::DeserializeOwned;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -162,6 +163,19 @@ impl Client {
             Kind::Answer => Ok(Some((frame.id, decode(frame.body)?))),
             _ => Ok(None),
         })
+    }
+
+    /// Shows the token of a person: from now on what this client sends may change what is protected or locked. The keeper checks it,
+    /// hands it to nobody, and closes the connection if it is another one.
+    pub fn show_token(&mut self, token: &Token) -> Result<(), KeeperError> {
+        self.last_id += 1;
+        let id = self.last_id;
+        self.outbox.push(Kind::Person, id, token.text().as_bytes());
+        self.flush()?;
+        match self.wait(id)?.outcome {
+            Outcome::Value(_) => Ok(()),
+            Outcome::Failure(failure) => Err(KeeperError::NotAllowed(failure.message)),
+        }
     }
 
     /// What the image is doing.

@@ -42,6 +42,14 @@ pub enum KeeperError {
     ImageStuck { pid: u32 },
     #[error("the image process is started by `telos up`, not by hand")]
     NoPair,
+    #[error("the image in {} has no token; `telos token new` makes one", .0.display())]
+    NoToken(PathBuf),
+    #[error("{0}")]
+    NotAllowed(String),
+    #[error("that is not the token of the image in {}", .0.display())]
+    WrongToken(PathBuf),
+    #[error("cannot go by {}: {why}", path.display())]
+    Token { path: PathBuf, why: String },
 }
 
 impl KeeperError {

@@ -16,7 +16,7 @@
 //! Inside:
 //!
 //! - `protocol`: frames and the messages in them, for clients and for the two processes among themselves
-//! - `client`: the Rust client; `socket`: where the socket lies and whose it is
+//! - `client`: the Rust client; `socket`: where the socket lies and whose it is; `token`: the secret of a person
 //! - `keeping`: the keeper; `inside`: the image process; `warding`: the warden; `brokering`: the broker;
 //!   `bounds`: how much of everything there may be
 //!
@@ -30,6 +30,7 @@ mod inside;
 mod keeping;
 pub mod protocol;
 mod socket;
+pub mod token;
 mod warding;
 
 pub use bounds::Bounds;

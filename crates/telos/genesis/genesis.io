@@ -35,6 +35,10 @@ Telos := Object clone do(
     // Calls to the world outside that are to be made, each under its key.
     outbox := list()
 
+    // What changes only with a person's token, as Maps: "kind" (object, dream or whole), "name", "author", "cause" and "time", and of
+    // an object "object". Made and taken away by `telos lock` and `telos unlock`, and by nothing else.
+    locks := list()
+
     // Dreams that were judged and refused, the oldest first; the last 1000 at most.
     rejections := list()
 

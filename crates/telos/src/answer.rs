@@ -95,6 +95,7 @@ pub fn exit_code_of(outcome: &Outcome) -> u8 {
         FailureKind::Timeout => exit_code::TIMEOUT,
         FailureKind::Interrupted => exit_code::INTERRUPTED,
         FailureKind::Exit => failure.exit_code.unwrap_or(0) as u8,
+        FailureKind::Locked => exit_code::NOT_ALLOWED,
         _ => exit_code::EXCEPTION,
     }
 }

@@ -45,7 +45,10 @@ fn main() -> ExitCode {
         Ok(Err(error)) => {
             let words = holder::explained(&error).unwrap_or_else(|| report::with_causes(&error));
             report::say(&report::harmless(&format!("error: {words}")));
-            ExitCode::FAILURE
+            match error.is::<command::NotAllowed>() {
+                true => ExitCode::from(session::exit_code::NOT_ALLOWED),
+                false => ExitCode::FAILURE,
+            }
         }
         Err(_) => ExitCode::from(session::exit_code::INTERNAL),
     }

@@ -3,6 +3,7 @@
 
 mod attempt;
 mod candidate;
+mod cause;
 mod delivering;
 mod dreaming;
 mod dreams;
@@ -10,9 +11,11 @@ mod farewell;
 mod glance;
 mod judgement;
 mod judging;
+pub mod locks;
 mod merging;
 mod names;
 mod nested;
+mod persons;
 mod promises;
 mod protection;
 mod settling;
@@ -34,6 +37,7 @@ use crate::host::{Sink, StandardOutput};
 use crate::options::MachineOptions;
 use crate::report;
 use crate::session::{self, Session};
+use cause::cause_of;
 use glance::{Glance, waking_facts};
 use image::{Cause, Image, ImageError};
 use keeper::protocol::{Answer, Command, Durability, Failure, FailureKind, Form, Nest, Outcome, Request, Shown};
@@ -83,6 +87,8 @@ pub struct Resident {
     deliveries: delivering::Deliveries,
     /// What the next copy is made for, if that is to be judged.
     candidate: Option<candidate::Candidate>,
+    /// What changes only with a person's token.
+    locks: locks::Locks,
 }
 
 /// What came of a transaction, and what its durability can be waited for by; the outer error is of the image itself.
@@ -144,7 +150,9 @@ impl Resident {
             merges: merging::Merges::default(),
             deliveries: delivering::Deliveries::default(),
             candidate: None,
+            locks: locks::Locks::default(),
         };
+        resident.renew_guard();
         resident.place_of_dreams().recover();
         if !is_asleep {
             resident.deliver();
@@ -184,6 +192,7 @@ impl Resident {
             let title = |failure| format!("in a coroutine that nobody waits for: {}", render(failure, ("", ""), false));
             unhandled.iter().for_each(|failure| report::say(&title(failure)));
         }
+        self.renew_guard_after(cause);
         let memory_bytes = self.image.vm().heap().usage().bytes as u64;
         self.watch.memory_bytes.store(memory_bytes, Ordering::Relaxed);
         ended
@@ -201,6 +210,7 @@ impl Resident {
         }
         let kind = match error {
             ImageError::Interrupted => FailureKind::Interrupted,
+            ImageError::Locked(_) => return persons::locked(error.to_string()),
             _ => FailureKind::Refused,
         };
         Failure::new(kind, error.to_string())
@@ -220,6 +230,7 @@ impl Resident {
     fn revert(&mut self, number: u64, request: &Request) -> Result<(Shown, Option<Ticket>), Failure> {
         let cause = cause_of(request, &format!("revert {number}"));
         let reverted = self.image.revert(number, &cause).map_err(|error| self.fail(error))?;
+        self.renew_guard_after(&cause);
         let place = |(object, place): &(object::change::ObjectId, String)| format!("{place} of object {object}");
         let left: Vec<String> = reverted.contended.iter().map(place).collect();
         let text =
@@ -268,15 +279,6 @@ impl Resident {
 /// What looks at nothing in memory, and may help where there is no room for commits any more.
 fn is_about_files(command: &Command) -> bool {
     matches!(command, Command::Info | Command::Check | Command::Backup(_) | Command::Dreams | Command::DiscardDream(_))
-}
-
-fn cause_of(request: &Request, what: &str) -> Cause {
-    let durability = match request.durability {
-        Durability::Flush => store::Durability::Flush,
-        Durability::Os => store::Durability::Os,
-    };
-    let cause = chronicle::shortened(request.cause.as_deref().unwrap_or(what));
-    Cause { author: chronicle::shortened(request.author.as_deref().unwrap_or_default()), cause, durability }
 }
 
 /// Lets a session use a machine that is not its own.
@@ -355,12 +357,15 @@ impl Living for Resident {
             }
             Command::Outbox => told(self.tell_outbox()),
             Command::Resend(key) => self.resend(key.as_deref()),
+            Command::Lock(target) => self.lock(target, request),
+            Command::Unlock(target) => self.unlock(target, request),
+            Command::Locks => told(self.list_locks()),
             Command::Dreams => told(self.list_dreams()),
             Command::ShowDream(name) => return self.show_dream(name),
             Command::DreamChanges { dream, from } => return self.show_changes(dream, *from),
             Command::Nested { within, nest: Nest::Page(name) } => return self.nested_page(within, name),
             Command::Nested { within, nest } => told(self.nested(within, nest)),
-            Command::DiscardDream(name) => told(self.discard_dream(name)),
+            Command::DiscardDream(name) => self.discard_dream(name, request),
             Command::Wake => told(Err("the live image is awake; name a dream".into())),
             Command::Check => {
                 let watch = self.watch.clone();

@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 /// What the exit code of this program means, beyond what the running program chose itself.
 pub mod exit_code {
     pub const EXCEPTION: u8 = 1;
+    /// It would change what only a person may.
+    pub const NOT_ALLOWED: u8 = 3;
     pub const INTERNAL: u8 = 101;
     pub const FUEL: u8 = 122;
     pub const MEMORY: u8 = 123;

@@ -5,7 +5,7 @@ use super::answers::{POSTED, Sender};
 use super::desk::{Desk, Work};
 use super::outside::Outside;
 use crate::error::KeeperError;
-use crate::protocol::{Answer, DreamName, FRAME_BYTES_MAX, FailureKind, Frame, Inbox, Kind, Reason};
+use crate::protocol::{Answer, DreamName, FRAME_BYTES_MAX, FailureKind, Frame, Inbox, Kind, Reason, Request};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::os::unix::net::UnixStream;
@@ -141,10 +141,13 @@ impl Ear {
     }
 }
 
-fn take(frame: &Frame<'_>, desk: &Desk, answers: &Sender, requests: &mut Vec<(u64, crate::protocol::Request)>) {
+fn take(frame: &Frame<'_>, desk: &Desk, answers: &Sender, requests: &mut Vec<(u64, Request)>) {
     match frame.kind {
-        Kind::Request => match serde_json::from_slice(frame.body) {
-            Ok(request) => requests.push((frame.id, request)),
+        Kind::Request | Kind::Allowed => match serde_json::from_slice::<Request>(frame.body) {
+            Ok(request) => {
+                let is_allowed = frame.kind == Kind::Allowed;
+                requests.push((frame.id, Request { is_allowed, ..request }));
+            }
             Err(error) => {
                 let message = format!("the request cannot be read: {error}");
                 answers.push(frame.id, Answer::failed(FailureKind::Refused, message), None);

@@ -195,6 +195,10 @@ impl Keeper<'_> {
             (false, _) => Err("a client says hello first".to_string()),
             (true, Kind::Request) => self.receive(client, connection, frame),
             (true, Kind::Run) => self.receive_run(client, connection, frame),
+            (true, Kind::Person) => {
+                self.recognize(connection, frame);
+                Ok(())
+            }
             (true, Kind::Cancel) => {
                 if let Some(token) = self.runs.find(client, frame.id) {
                     self.stop_run(token, Some(connection));

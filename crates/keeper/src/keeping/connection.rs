@@ -35,6 +35,8 @@ pub struct Connection {
     /// Descriptors that came and belong to no order yet.
     pub descriptors: VecDeque<OwnedFd>,
     pub is_greeted: bool,
+    /// It has shown the token of a person: what it sends from then on is allowed.
+    pub is_person: bool,
     /// It will send nothing more, and may still read.
     pub is_silent: bool,
     /// It is to be closed as soon as it has read what it is to be sent.
@@ -68,6 +70,7 @@ impl Connection {
             is_patient: false,
             descriptors: VecDeque::new(),
             is_greeted: false,
+            is_person: false,
             is_silent: false,
             is_refused: false,
             is_gone: false,

@@ -186,6 +186,7 @@ impl Keeper<'_> {
             runs_ended: self.runs.ended,
             warden_pid: self.warden.as_ref().map(|warden| warden.child.pid()),
             broker_pid: self.broker.as_ref().map(|broker| broker.child.pid()),
+            wrong_tokens: self.wrong_tokens,
             image,
         };
         if let Some(connection) = self.connections.get_mut(&entry.client) {

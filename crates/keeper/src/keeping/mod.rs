@@ -2,6 +2,7 @@
 //!
 //! - `plan`: what to keep and how; `child`: starts the image process and learns how it ended
 //! - `connection`: one client; `clients`: all of them: who is let in, what they send, who is too slow
+//! - `persons`: who has shown the token of a person
 //! - `requests`: which requests there are, whose turn it is, and when their time is up
 //! - `image`: what the image process says; `dreams`: what is said to dreams, and by them
 //! - `runs`: programs in sandboxes, ordered, waiting and under way; `warden`: the process that watches over them
@@ -14,6 +15,7 @@ mod clients;
 mod connection;
 mod dreams;
 mod image;
+mod persons;
 mod plan;
 mod requests;
 mod runs;
@@ -30,7 +32,7 @@ use calls::{Broker, Calls};
 use child::Child;
 use connection::Connection;
 use dreams::Dreams;
-use requests::Requests;
+use requests::{Requests, Waiting};
 use runs::Runs;
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -121,6 +123,7 @@ struct Keeper<'n> {
     started: Instant,
     next_round: Instant,
     answered: u64,
+    wrong_tokens: u64,
     /// Why the image process says that it failed.
     failure: Option<String>,
     /// How the keeper will end, once that is decided.
@@ -173,6 +176,7 @@ impl<'n> Keeper<'n> {
             started,
             next_round: started + ROUND,
             answered: 0,
+            wrong_tokens: 0,
             failure: None,
             end: None,
         })
@@ -227,8 +231,8 @@ impl<'n> Keeper<'n> {
             return;
         }
         while self.outbox.len() < connection::WRITE_BYTES {
-            let Some((token, body)) = self.requests.next(&mut self.connections) else { return };
-            self.outbox.push(Kind::Request, token, &body);
+            let Some(Waiting { token, body, is_allowed }) = self.requests.next(&mut self.connections) else { return };
+            self.outbox.push(if is_allowed { Kind::Allowed } else { Kind::Request }, token, &body);
         }
     }
 

@@ -36,6 +36,8 @@ pub enum Notice<'n> {
     BrokerLost { cause: String },
     /// A run is gone, and nobody knows what became of it.
     RunLost { who: &'n RunClient, why: &'n str },
+    /// A client showed a token that is not the image's; told of the first, the tenth, the hundredth.
+    WrongToken { who: &'n RunClient, count: u64 },
     /// A request was told to stop and did not.
     Deaf { seconds: f64 },
 }

@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 pub struct Waiting {
     pub token: u64,
     pub body: Vec<u8>,
+    /// Its client had shown the token of a person.
+    pub is_allowed: bool,
 }
 
 /// Where a request is.
@@ -99,24 +101,24 @@ impl Requests {
         if connection.waiting.is_empty() {
             self.ring.push_back(client);
         }
-        connection.waiting.push_back(Waiting { token, body });
+        connection.waiting.push_back(Waiting { token, body, is_allowed: connection.is_person });
     }
 
     /// The next request to hand on, if the image process may have one more.
-    pub fn next(&mut self, connections: &mut BTreeMap<u64, Connection>) -> Option<(u64, Vec<u8>)> {
+    pub fn next(&mut self, connections: &mut BTreeMap<u64, Connection>) -> Option<Waiting> {
         while self.ahead < self.ahead_max {
             let client = self.ring.pop_front()?;
             let Some(connection) = connections.get_mut(&client) else { continue };
-            let Some(Waiting { token, body }) = connection.waiting.pop_front() else { continue };
+            let Some(waiting) = connection.waiting.pop_front() else { continue };
             if !connection.waiting.is_empty() {
                 self.ring.push_back(client);
             }
             self.waiting -= 1;
-            self.waiting_bytes -= body.len();
-            if let Some(entry) = self.entries.get_mut(&token) {
+            self.waiting_bytes -= waiting.body.len();
+            if let Some(entry) = self.entries.get_mut(&waiting.token) {
                 entry.stage = Stage::Ahead;
                 self.ahead += 1;
-                return Some((token, body));
+                return Some(waiting);
             }
         }
         None
@@ -218,14 +220,14 @@ mod tests {
             put(&mut requests, &mut connections, client);
         }
         let mut order = Vec::new();
-        while let Some((token, _)) = requests.next(&mut connections) {
+        while let Some(Waiting { token, .. }) = requests.next(&mut connections) {
             order.push(requests.entries[&token].client);
         }
         assert_eq!(order, [0, 1, 2, 0, 2], "and then the image process has as many as it may");
         assert_eq!((requests.ahead(), requests.waiting, requests.waiting_bytes), (5, 2, 20));
         let token = requests.of_client(1)[0];
         requests.remove(token);
-        let (token, _) = requests.next(&mut connections).unwrap();
+        let Waiting { token, .. } = requests.next(&mut connections).unwrap();
         assert_eq!(requests.entries[&token].client, 0);
     }
 
@@ -265,7 +267,7 @@ mod tests {
         requests.withdraw(first, 0, connections.get_mut(&0).unwrap());
         requests.remove(first);
         let second = put(&mut requests, &mut connections, 0);
-        assert_eq!(requests.next(&mut connections).map(|(token, _)| token), Some(second));
+        assert_eq!(requests.next(&mut connections).map(|waiting| waiting.token), Some(second));
         assert!(requests.next(&mut connections).is_none());
         assert_eq!((requests.waiting, requests.waiting_bytes), (0, 0));
     }

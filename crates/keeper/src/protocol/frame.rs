@@ -57,14 +57,18 @@ pub enum Kind {
     Returned = 18,
     /// Dream to keeper: something about dreams inside of it; answered as a call is.
     Nest = 19,
+    /// Client to keeper, and no further: a person's token. Answered as a request is.
+    Person = 20,
+    /// Keeper to image process: a request that a person allows to change what is protected or locked.
+    Allowed = 21,
 }
 
 impl Kind {
     fn of(byte: u8) -> Option<Kind> {
         use Kind::*;
-        const KINDS: [Kind; 19] = [
+        const KINDS: [Kind; 21] = [
             Hello, Welcome, Refusal, Request, Answer, Cancel, Status, Stop, Ready, Failed, Run, Output, Change, Ended,
-            Born, Over, Call, Returned, Nest,
+            Born, Over, Call, Returned, Nest, Person, Allowed,
         ];
         KINDS.into_iter().find(|kind| *kind as u8 == byte)
     }

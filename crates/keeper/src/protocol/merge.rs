@@ -95,6 +95,9 @@ pub struct Verdict {
     pub is_accepted: bool,
     pub checks: Vec<CheckResult>,
     pub tests: Vec<TestResult>,
+    /// Places that are protected or locked, and that a person allowed to change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allowed: Vec<String>,
 }
 
 impl Verdict {

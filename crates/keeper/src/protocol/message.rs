@@ -2,6 +2,7 @@
 //! the name of a limit does not pass for no limit.
 
 use super::dream::{DreamOrder, Nest};
+use super::lock::LockTarget;
 use super::merge::{ConflictChoice, MergeOrder};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -80,6 +81,12 @@ pub enum Command {
     Outbox,
     /// Tries what failed for good once more, by its key; all of it if there is none. The answer is how many.
     Resend(Option<String>),
+    /// From now on changes only with a person's token; the answer is a `LockReport`.
+    Lock(LockTarget),
+    /// Changes as all else does again. A person must allow it.
+    Unlock(LockTarget),
+    /// What is locked, as a list of `LockLine`.
+    Locks,
     /// A dream asks this; the keeper, who knows which it is, asks for it.
     Nested { within: String, nest: Nest },
 }
@@ -134,6 +141,9 @@ pub struct Request {
     /// Meant for this dream, and not for the live image.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dream: Option<String>,
+    /// A person's token came with it. The keeper says so, by the kind of the frame: no text does.
+    #[serde(skip)]
+    pub is_allowed: bool,
 }
 
 fn default_label() -> String {
@@ -157,6 +167,7 @@ impl Request {
             author: None,
             cause: None,
             dream: None,
+            is_allowed: false,
         }
     }
 
@@ -309,6 +320,8 @@ pub enum FailureKind {
     Exit,
     /// The request was not taken, or was taken back: nothing was done.
     Refused,
+    /// It would have changed what only a person may: nothing was done.
+    Locked,
     /// The image process did not answer, or is no more: what was done is not known.
     Lost,
     /// It was done in memory, and could not be made durable.
@@ -365,6 +378,9 @@ pub struct Status {
     /// The one that makes calls to the world outside.
     #[serde(default)]
     pub broker_pid: Option<u32>,
+    /// How often somebody showed a token that is not the image's.
+    #[serde(default)]
+    pub wrong_tokens: u64,
     /// What the image process says of itself; nothing if it does not answer.
     pub image: BTreeMap<String, serde_json::Value>,
 }
@@ -381,6 +397,15 @@ mod tests {
         assert!(serde_json::from_str::<Request>(slip).is_err_and(|error| error.to_string().contains("timeout")));
         let envelope: Envelope = serde_json::from_str(r#"{"command":{"evaluate":"1"},"timeout_ms":5}"#).unwrap();
         assert_eq!(envelope.timeout_ms, Some(5));
+    }
+
+    #[test]
+    fn no_text_says_that_a_person_allows_it() {
+        let allowed = Request { is_allowed: true, ..Request::evaluate("1") };
+        let text = serde_json::to_string(&allowed).unwrap();
+        assert_eq!(text, r#"{"command":{"evaluate":"1"},"label":"send"}"#);
+        let forged = r#"{"command":{"evaluate":"1"},"is_allowed":true}"#;
+        assert!(serde_json::from_str::<Request>(forged).is_err_and(|error| error.to_string().contains("is_allowed")));
     }
 
     #[test]

@@ -11,11 +11,15 @@
 //! | 5–12 | id, little-endian: chosen by whoever asks, given back with the answer |
 //! | 13… | JSON, one of the structures in `message`; of a run, see `run` |
 //!
+//! A client may show a person's token, in a frame of its own that the keeper hands to nobody: from then on its requests go to the image
+//! process as ones that a person allows, by the kind of their frames. Nothing that a client can send says so.
+//!
 //! The id stands outside of the body so that the keeper hands bodies on without reading them.
 
 mod dream;
 mod frame;
 mod history;
+mod lock;
 mod merge;
 mod message;
 mod network;
@@ -25,6 +29,7 @@ pub use dream::{DreamBegun, DreamGrant, DreamName, DreamOrder, Nest, Rung};
 pub(crate) use frame::READ_BYTES;
 pub use frame::{FRAME_BYTES_MAX, Frame, HEADER_BYTES, Inbox, Kind, Outbox};
 pub use history::{ChangeLine, CommitLine, CommitPage};
+pub use lock::{LockLine, LockReport, LockTarget};
 pub use merge::{
     CheckOutcome, CheckResult, ConflictChoice, FileLeft, FilesReport, MergeOrder, MergeReport, MergeStatus, TestResult,
     Verdict,

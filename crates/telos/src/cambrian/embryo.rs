@@ -8,6 +8,7 @@ use crate::host::StandardOutput;
 use crate::host::outside::Line;
 use crate::options::MachineOptions;
 use crate::progress::Bar;
+use crate::resident::locks::Locks;
 use crate::session::equipped;
 use image::{Embedder, Image, Options};
 use language::{Args, Eagerness, Function, NONE, ONE, Outcome, Value, Vm};
@@ -232,7 +233,11 @@ impl Embryo {
     fn check(&mut self) -> Result<Told, String> {
         let Stage::Replayed(store) = &self.stage else { return out_of_order() };
         let image = Image::on(store.clone(), &self.options, Box::new(self.maker.clone()));
-        self.stage = Stage::Alive(Box::new(image.map_err(|error| error.to_string())?));
+        let mut image = image.map_err(|error| error.to_string())?;
+        // Before any program runs: what is locked is locked for `awake` too, which a locked image is not sent.
+        image.set_guard(Locks::of(store).guard().clone());
+        self.is_asleep |= image.guard().is_whole();
+        self.stage = Stage::Alive(Box::new(image));
         Ok(Told::Done(String::new()))
     }
 

@@ -1,5 +1,6 @@
 //! `telos conflicts`: places that two sides wrote to, and deciding which is to stay.
 
+use super::allowance::{Allowance, refusal};
 use super::dream::{exit_code, files_text};
 use super::history::{one_line, time_text};
 use super::{RequestOptions, ask, print};
@@ -61,6 +62,9 @@ struct Resolve {
     #[command(flatten)]
     options: RequestOptions,
 
+    #[command(flatten)]
+    allowance: Allowance,
+
     /// Its number in the list
     conflict: u64,
 
@@ -114,8 +118,10 @@ impl Conflicts {
         let choice = resolve.side.map_or(ConflictChoice::Keep, ConflictChoice::Side);
         let command = Command::Resolve { conflict: resolve.conflict, choice };
         let request = Request { command, ..resolve.options.request("", "resolve", Form::Json) };
-        match Client::connect(&self.directory.to_find()?, "telos conflicts")?.send(&request)?.outcome {
-            Outcome::Failure(failure) => bail!(failure.message),
+        let mut client = Client::connect(&self.directory.to_find()?, "telos conflicts")?;
+        resolve.allowance.show_to(&mut client)?;
+        match client.send(&request)?.outcome {
+            Outcome::Failure(failure) => Err(refusal(failure)),
             Outcome::Value(shown) => {
                 let told: Value = serde_json::from_str(&shown.text)?;
                 let files: Option<FilesReport> = serde_json::from_value(told["files"].clone()).unwrap_or_default();

@@ -1,5 +1,6 @@
 //! `telos log`, `show` and `revert`: what was done to an image, and taking it back.
 
+use super::allowance::Allowance;
 use super::{RequestOptions, ask, print};
 use crate::answer::{exit_code_of, render};
 use crate::chronicle::LINES_MAX;
@@ -115,6 +116,9 @@ pub struct Revert {
     #[command(flatten)]
     options: RequestOptions,
 
+    #[command(flatten)]
+    allowance: Allowance,
+
     /// Print a JSON object with the new commit and with what was left alone
     #[arg(long)]
     json: bool,
@@ -128,18 +132,21 @@ impl Revert {
     pub fn run(self, color: Color) -> anyhow::Result<ExitCode> {
         let request =
             Request { command: Command::Revert(self.commit), ..self.options.request("", "revert", Form::Text) };
-        taken_back(&self.directory, &request, self.json, color)
+        taken_back(&self.directory, &self.allowance, &request, self.json, color)
     }
 }
 
 /// Asks for something to be taken back, and says what came of it.
 pub fn taken_back(
     directory: &ImageDirectory,
+    allowance: &Allowance,
     request: &Request,
     is_json: bool,
     color: Color,
 ) -> anyhow::Result<ExitCode> {
-    let answer = Client::connect(&directory.to_find()?, "telos revert")?.send(request)?;
+    let mut client = Client::connect(&directory.to_find()?, "telos revert")?;
+    allowance.show_to(&mut client)?;
+    let answer = client.send(request)?;
     match &answer.outcome {
         Outcome::Failure(failure) => {
             report::say(&render(failure, ("revert", ""), color.on_stderr()));

@@ -1,5 +1,6 @@
 //! The commands, one file each, and what they have in common.
 
+mod allowance;
 mod alone;
 mod check;
 mod completions;
@@ -13,6 +14,7 @@ mod fmt;
 mod history;
 mod image;
 mod json;
+mod lock;
 mod origin;
 mod outbox;
 mod repl;
@@ -20,8 +22,10 @@ mod run;
 mod runs;
 mod send;
 mod status;
+mod token;
 mod up;
 
+pub use allowance::NotAllowed;
 pub use exec::tamed;
 pub use json::described;
 pub use repl::{Snapshot, help_text};
@@ -59,6 +63,7 @@ Exit codes:
     0   success, or the code that the program gave to System exit
     1   an exception, in a coroutine too, a syntax error or an unreadable file
     2   wrong usage
+    3   refused: it would change what is protected or locked
   122   out of fuel
   123   out of memory
   124   timed out
@@ -99,6 +104,10 @@ enum Command {
     Undo(origin::Undo),
     Rejections(origin::Rejections),
     Outbox(outbox::Outbox),
+    Lock(lock::Lock),
+    Unlock(lock::Unlock),
+    Locks(lock::Locks),
+    Token(token::Token),
     Image(image::Image),
     Fmt(fmt::Fmt),
     Completions(completions::Completions),
@@ -135,6 +144,10 @@ impl Cli {
             Command::Undo(command) => command.run(self.color),
             Command::Rejections(command) => command.run(),
             Command::Outbox(command) => command.run(),
+            Command::Lock(command) => command.run(),
+            Command::Unlock(command) => command.run(),
+            Command::Locks(command) => command.run(),
+            Command::Token(command) => command.run(),
             Command::Image(command) => command.run(),
             Command::Fmt(command) => command.run(self.color),
             Command::Completions(command) => command.run(),
@@ -160,7 +173,7 @@ fn ask(directory: &ImageDirectory, request: &Request) -> anyhow::Result<serde_js
     let name = concat!("telos ", env!("CARGO_PKG_VERSION"));
     match Client::connect(&directory.to_find()?, name)?.send(request)?.outcome {
         Outcome::Value(shown) => Ok(serde_json::from_str(&shown.text)?),
-        Outcome::Failure(failure) => anyhow::bail!(failure.message),
+        Outcome::Failure(failure) => Err(allowance::refusal(failure)),
     }
 }
 

@@ -1,5 +1,6 @@
 //! `telos history OBJECT[.SLOT]`, `why`, `undo` and `rejections`: where a value comes from, on what evidence, and taking it back.
 
+use super::allowance::Allowance;
 use super::dream::verdict_text;
 use super::history::{one_line, time_text};
 use super::{RequestOptions, ask, history, print};
@@ -169,6 +170,9 @@ pub struct Undo {
     #[command(flatten)]
     options: RequestOptions,
 
+    #[command(flatten)]
+    allowance: Allowance,
+
     /// Print a JSON object with the new commit and with what was left alone
     #[arg(long)]
     json: bool,
@@ -180,7 +184,7 @@ pub struct Undo {
 impl Undo {
     pub fn run(self, color: Color) -> anyhow::Result<ExitCode> {
         let request = Request { command: Command::Undo(self.merge), ..self.options.request("", "undo", Form::Text) };
-        history::taken_back(&self.directory, &request, self.json, color)
+        history::taken_back(&self.directory, &self.allowance, &request, self.json, color)
     }
 }
 

@@ -1,5 +1,6 @@
 //! `telos send`: one request to an image that is up.
 
+use super::allowance::Allowance;
 use crate::answer::{exit_code_of, render};
 use crate::options::{Color, ImageDirectory, parse_bytes, parse_count, parse_time};
 use crate::report;
@@ -42,6 +43,9 @@ pub struct Send {
 
     #[command(flatten)]
     limits: RequestOptions,
+
+    #[command(flatten)]
+    allowance: Allowance,
 
     /// Print a JSON object with value, type, output and commit, or with error and output
     #[arg(long)]
@@ -129,10 +133,14 @@ fn own_name() -> Option<String> {
 impl Send {
     pub fn run(self, color: Color) -> anyhow::Result<ExitCode> {
         let is_stdin = self.expression == "-";
+        if is_stdin && self.allowance.takes_input() {
+            anyhow::bail!("standard input cannot be both the expression and the token");
+        }
         let source = if is_stdin { source::read("-", None)?.unwrap_or_default() } else { self.expression.clone() };
         let label = if is_stdin { "stdin" } else { "send" };
         let directory = self.directory.to_find()?;
         let mut client = Client::connect(&directory, concat!("telos send ", env!("CARGO_PKG_VERSION")))?;
+        self.allowance.show_to(&mut client)?;
         // Whoever goes away stops what they asked for.
         let _ = ctrlc::set_handler(|| std::process::exit(exit_code::INTERRUPTED.into()));
         let form = if self.json { Form::Json } else { Form::Text };
@@ -202,6 +210,7 @@ fn error_of(failure: &Failure) -> serde_json::Value {
         FailureKind::Exception => failure.type_name.as_deref().unwrap_or("Exception"),
         FailureKind::Syntax => "syntax",
         FailureKind::Refused => "refused",
+        FailureKind::Locked => "locked",
         FailureKind::Lost => "lost",
         FailureKind::Storage => "storage",
         _ => "halted",

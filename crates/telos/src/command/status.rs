@@ -49,6 +49,9 @@ fn rendered(status: &Report) -> String {
     let _ = writeln!(text, "  requests  {waiting} waiting, {ahead} under way, {answered} answered");
     let (waiting, under_way, ended) = (status.runs_waiting, status.runs_under_way, status.runs_ended);
     let _ = writeln!(text, "  runs      {waiting} waiting, {under_way} under way, {ended} ended");
+    if status.wrong_tokens > 0 {
+        let _ = writeln!(text, "  tokens    {} wrong ones were shown", status.wrong_tokens);
+    }
     if status.image.is_empty() {
         text.push_str("  the image process does not say what it is doing\n");
     }

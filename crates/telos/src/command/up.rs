@@ -115,6 +115,8 @@ impl Up {
         let warden_arguments = vec![WARDEN.into(), format!("--keep-ready={}", self.keep_ready.as_secs_f64()).into()];
         let broker_arguments = self.broker_arguments(&directory)?;
         let plan = Plan { directory, bounds, program, arguments, warden_arguments, broker_arguments, environment };
+        // Commands of the image run as the same user, and must not read the token of a person here.
+        let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
         keeper::keep(plan, &mut |notice| tell(&notice, self.json))?;
         Ok(ExitCode::SUCCESS)
     }
@@ -229,6 +231,12 @@ fn tell(notice: &Notice<'_>, is_json: bool) {
             report::say(&format!("warning: the process that makes calls to the world outside ended: {cause}"));
         }
         Notice::RunLost { who, why } => crate::warden::record_lost(who, why),
+        Notice::WrongToken { who, count } => {
+            let (name, process, user) = (&who.name, who.process, who.user);
+            let words =
+                format!("warning: a wrong token was shown by {name}, process {process} of user {user}; {count} so far");
+            report::say(&report::harmless(&words));
+        }
         Notice::Deaf { seconds } => {
             report::say(&format!("warning: a request goes on {seconds} s after it began, though it was told to stop"));
         }

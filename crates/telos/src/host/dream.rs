@@ -4,12 +4,13 @@
 use super::outside::Line;
 use super::{Row, Shared};
 use crate::resident::Roots;
+use crate::resident::locks::dream_is_locked;
 use dream::{DreamError, DreamId, Dreams};
 use keeper::protocol::Nest;
 use language::{Args, Halt, ONE, Outcome, Signal, TWO, Value, Vm};
 use object::change::ActorId;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::{Arc, Weak};
 use store::Store;
@@ -19,7 +20,7 @@ pub const TABLE: &[Row] = &[
     ("mergeOf", TWO, merge_of),
     ("pageOf", ONE, page_of),
     ("keepOf", ONE, |vm, args| change(vm, &args, Nest::Keep, |dreams, id| dreams.set_kept(id, true))),
-    ("discardOf", ONE, |vm, args| change(vm, &args, Nest::Discard, Dreams::remove)),
+    ("discardOf", ONE, discard_of),
 ];
 
 /// So many may be asked for in one transaction.
@@ -43,6 +44,8 @@ struct Inside {
     /// Dreams that are to be merged when they are over, each with a policy.
     to_merge: Vec<(String, Option<String>)>,
     going_on: BTreeMap<String, GoingOn>,
+    /// Those that no program discards.
+    locked: BTreeSet<String>,
 }
 
 /// A dream that is going on: from when to when, by the wall clock.
@@ -70,6 +73,7 @@ impl Desk {
             asked: Vec::new(),
             to_merge: Vec::new(),
             going_on: BTreeMap::new(),
+            locked: BTreeSet::new(),
         })))
     }
 
@@ -83,6 +87,10 @@ impl Desk {
 
     pub fn over(&self, dream: &str) {
         self.0.borrow_mut().going_on.remove(dream);
+    }
+
+    pub fn set_locked(&self, dreams: BTreeSet<String>) {
+        self.0.borrow_mut().locked = dreams;
     }
 
     pub fn going_on(&self, dream: &str) -> Option<GoingOn> {
@@ -222,6 +230,16 @@ fn page_of(vm: &mut Vm, args: Args) -> Outcome {
         }
     };
     Ok(if page.is_empty() { Value::NIL } else { vm.symbol(&page) })
+}
+
+fn discard_of(vm: &mut Vm, args: Args) -> Outcome {
+    let name = args.text(vm, 0)?;
+    let (desk, asking) = desk(vm)?;
+    // A dream asks live, which knows what is locked now.
+    if matches!(asking, Asking::Live(_)) && desk.0.borrow().locked.contains(&name) {
+        return Err(vm.raise(dream_is_locked(&name)));
+    }
+    change(vm, &args, Nest::Discard, Dreams::remove)
 }
 
 fn change(

@@ -20,45 +20,34 @@ const TOUCHED_MAX: usize = 5_000;
 /// So many changes are told one by one; a larger journal breaks the rule about sizes.
 const CHANGES_MAX: usize = 20_000;
 
-/// Slots of Telos that say how dreams are judged, and what came of it.
-const OF_TELOS: &[&str] = &[
-    "verification",
-    "merges",
-    "conflicts",
-    "violations",
-    "outbox",
-    "delivered",
-    "rejections",
-    "locks",
-    "noteRejection",
-];
-
 /// A candidate that is to be made.
 pub struct Candidate {
     pub plan: MergePlan,
     /// What earlier ones found, which still holds.
     pub held: Judgement,
     pub last_of_genesis: u64,
+    /// A person's token came with the order: nothing is protected from it.
+    pub is_allowed: bool,
 }
 
 impl Resident {
     pub(super) fn case(&self, alone: &Alone, candidate: Candidate) -> Result<Case, String> {
-        let Candidate { plan, held, last_of_genesis } = candidate;
+        let Candidate { plan, held, last_of_genesis, is_allowed } = candidate;
         let id: DreamId = plan.arrival.name.parse().map_err(|error: dream::DreamError| error.to_string())?;
         let dreams = alone.dreams().map_err(|error| error.to_string())?;
         let kept = dreams.read(id).map_err(|error| error.to_string())?;
         let (store, roots) = (self.image.store(), self.desk.roots());
         let names = LiveNames::of(store, &roots);
         let verification = verification_of(store, roots.lobby, roots.core)?;
-        let protected = Protected::of(store, &roots, last_of_genesis, Some(verification), &[]);
-        let told = told_changes(&kept, &names, &protected);
+        let protected = Protected::of(store, &roots, last_of_genesis, Some(verification), self.image.guard());
+        let told = told_changes(&kept, &names, (!is_allowed).then_some(&protected));
         let touched = touched(&told, &plan, store);
         Ok(Case { facts: facts_of(&kept, told), plan, touched, verification, held, protected })
     }
 }
 
 /// Live's own: that of Telos, or the one that the image was born with.
-fn verification_of(store: &Store, lobby: Option<ObjectId>, core: Option<ObjectId>) -> Result<ObjectId, String> {
+pub fn verification_of(store: &Store, lobby: Option<ObjectId>, core: Option<ObjectId>) -> Result<ObjectId, String> {
     let record = |id: Option<ObjectId>| store.read(id?).ok().flatten();
     let telos = record(lobby).and_then(|lobby| slot_of(&lobby, "Telos"));
     let own = record(telos).and_then(|telos| slot_of(&telos, "verification"));
@@ -70,27 +59,21 @@ fn verification_of(store: &Store, lobby: Option<ObjectId>, core: Option<ObjectId
     })
 }
 
-/// The changes as `Dream journal` has them, each with whether it is to something protected; without those to what the machine
+/// The changes as `Dream journal` has them, each with whether it is to something protected, if anything is; without those to what the machine
 /// keeps for itself, which are never merged.
-fn told_changes(kept: &KeptDream, names: &LiveNames<'_>, protected: &Protected) -> Vec<Value> {
+fn told_changes(kept: &KeptDream, names: &LiveNames<'_>, protected: Option<&Protected>) -> Vec<Value> {
     let sections = dream::show::diff(&kept.journal, names).sections.into_iter();
     let of_machine: BTreeSet<String> = sections
         .filter(|section| section.is_of_machine)
         .filter_map(|section| Some(section.object?.to_string()))
         .collect();
-    let is_protected: BTreeSet<String> = kept
-        .journal
-        .changes()
-        .filter(|change| protected.keeps(change.object) && !matches!(change.operation, Operation::Call { .. }))
-        .map(|change| change.object.to_string())
-        .collect();
-    let (telos, mut told) = (protected.telos().map(|telos| telos.to_string()), Vec::new());
+    let kept_back = kept.journal.changes().filter(|change| protected.is_some_and(|protected| protected.keeps(change)));
+    let is_protected: BTreeSet<String> = kept_back.map(|change| change.id.to_string()).collect();
+    let mut told = Vec::new();
     dream::show::to_json(&kept.journal, names, &mut |mut change| {
         let object = change["object_id"].as_str().unwrap_or_default().to_string();
         if !of_machine.contains(&object) && change["operation"] != "FFI_CALL" {
-            let is_of_telos = telos.as_ref() == Some(&object)
-                && change["slot_name"].as_str().is_some_and(|slot| OF_TELOS.contains(&slot));
-            change["isProtected"] = json!(is_of_telos || is_protected.contains(&object));
+            change["isProtected"] = json!(change["change_id"].as_str().is_some_and(|id| is_protected.contains(id)));
             told.push(change);
         }
         if told.len() < CHANGES_MAX { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }

@@ -317,6 +317,8 @@ impl Resident {
     }
 }
 
+/// What was merged is delivered, also if somebody locked the image meanwhile.
 pub fn delivery_cause(what: &str) -> Cause {
-    Cause { author: "outbox".into(), cause: crate::chronicle::shortened(what), ..Cause::default() }
+    let is_allowed = true;
+    Cause { author: "outbox".into(), cause: crate::chronicle::shortened(what), is_allowed, ..Cause::default() }
 }

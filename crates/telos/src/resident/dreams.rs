@@ -10,7 +10,7 @@ use crate::answer::failure_of;
 use crate::host::dream::{Asked, GoingOn};
 use crate::report;
 use dream::{Alone, Bounds, DreamId, End, Forked, Header, Limits, Lineage, Record, Sealed, SeenDirectory, Status};
-use image::Imagined;
+use image::{Guard, Imagined};
 use keeper::protocol::{
     Answer, DreamBegun, DreamOrder, Failure, FailureKind, MergeOrder, Outcome, Request, Rung, Shown,
 };
@@ -56,6 +56,9 @@ impl Resident {
     /// Begins a dream: copies this process, and lets the keeper have the line to the copy.
     pub(super) fn dream(&mut self, order: &DreamOrder, request: &Request) -> Begun {
         let start = Instant::now();
+        if let Some(Err(failure)) = order.again.as_ref().map(|name| self.check_dream(name, request)) {
+            return Begun::Done { answer: Answer::new(Outcome::Failure(failure)), wait: None };
+        }
         let begun = match order.rung {
             Rung::Process => {
                 let begun = self.fork(order, None);
@@ -318,6 +321,9 @@ impl Resident {
                 self.session.capabilities().install(self.image.vm_mut());
             }
         }
+        // What it changes is judged when it is merged; until then it is nobody's but its own.
+        std::mem::forget(self.image.set_guard(Guard::default()));
+        std::mem::forget(std::mem::take(&mut self.locks));
         std::mem::forget(std::mem::take(&mut self.dreams));
         std::mem::forget(std::mem::take(&mut self.births));
         self.desk.become_dream(self.outside.clone());

@@ -26,6 +26,7 @@ pub struct Glance {
     stalled: Mutex<Option<String>>,
     pub requests: AtomicU64,
     pub turns: AtomicU64,
+    pub locks: AtomicU64,
     pub memory_bytes: AtomicU64,
     pub pauses: Pauses,
     /// What is to be done after merges, and what could not be.
@@ -69,6 +70,7 @@ impl Glance {
             stalled: Mutex::new(None),
             requests: AtomicU64::new(0),
             turns: AtomicU64::new(0),
+            locks: AtomicU64::new(0),
             memory_bytes: AtomicU64::new(0),
             pauses: Pauses::default(),
             waiting_deliveries: AtomicU64::new(0),
@@ -128,6 +130,7 @@ impl Watch for Glance {
         let mut rows = vec![
             ("requests", count(&self.requests)),
             ("turns", count(&self.turns)),
+            ("locks", count(&self.locks)),
             ("memory_bytes", count(&self.memory_bytes)),
         ];
         let outbox = [&self.waiting_deliveries, &self.failed_deliveries].map(|count| count.load(Ordering::Relaxed));

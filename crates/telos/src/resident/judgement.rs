@@ -120,6 +120,7 @@ impl Judgement {
             is_accepted: !self.checks.is_empty() && self.checks.values().all(passed),
             checks: checks.collect(),
             tests: tests.collect(),
+            allowed: Vec::new(),
         }
     }
 

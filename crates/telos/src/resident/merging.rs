@@ -79,6 +79,9 @@ enum Next {
 impl Resident {
     /// Begins to judge a dream. The answer comes when it is decided.
     pub(super) fn merge(&mut self, order: &MergeOrder, request: &Request) -> Begun {
+        if let Err(failure) = self.check_merge(order, request) {
+            return Begun::Done { answer: Answer::new(Outcome::Failure(failure)), wait: None };
+        }
         let number = self.merges.next_number();
         let begun = self.arrival_of(order).and_then(|arrival| {
             let (order, request) = (order.clone(), request.clone());
@@ -178,9 +181,9 @@ impl Resident {
             time_ms: Some(CANDIDATE_TIME.as_millis() as u64),
             ..DreamOrder::default()
         };
-        let store = self.image.store();
+        let (store, is_allowed) = (self.image.store(), under_way.request.is_allowed);
         let last_of_genesis = *self.merges.last_of_genesis.get_or_init(|| protection::last_of_genesis(store));
-        self.candidate = Some(Candidate { plan, held, last_of_genesis });
+        self.candidate = Some(Candidate { plan, held, last_of_genesis, is_allowed });
         let forked = self.fork(&order, None);
         self.candidate = None;
         let point = forked.map_err(|failure| failure.message)?;
@@ -225,7 +228,7 @@ impl Resident {
         if under_way.candidates > 1 {
             under_way.repeated += judgement.done;
         }
-        let verdict = judgement.verdict();
+        let mut verdict = judgement.verdict();
         if !verdict.is_accepted {
             let plan = self.image.plan_merge(&under_way.arrival).map_err(failed)?;
             let ticket = self.archive(&under_way, &plan, &verdict);
@@ -253,6 +256,7 @@ impl Resident {
                 }
             };
         }
+        verdict.allowed = self.allowed_places(&plan, &under_way.request);
         if under_way.order.is_trial {
             return Ok(Some((under_way.report(MergeStatus::Accepted, &plan, verdict, None), None)));
         }
@@ -264,6 +268,7 @@ impl Resident {
             self.keep_files(&plan.arrival)?;
         }
         let merged = self.image.merge(&cause, &plan).map_err(failed)?;
+        self.renew_guard_after(&cause);
         let status = if merged.ticket.is_some() { MergeStatus::Merged } else { MergeStatus::Known };
         Ok(Some((under_way.report(status, &plan, verdict, merged.commit), merged.ticket)))
     }

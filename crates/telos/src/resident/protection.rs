@@ -3,7 +3,8 @@
 
 use super::Roots;
 use super::names::slot_of;
-use object::change::{ActorId, Body, Creation, Datum, ObjectId, Run};
+use image::Guard;
+use object::change::{ActorId, Body, Change, Creation, Datum, Field, ObjectId, Operation, Run};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use store::Store;
 
@@ -12,9 +13,21 @@ use store::Store;
 const BELONGING_MAX: usize = 20_000;
 
 /// Objects of Core that the machine, or the library for it, writes to while programs run.
-const OF_MACHINE: &[&str] = &["Scheduler", "Coroutine", "Date", "Random", "Importer"];
+pub const OF_MACHINE: &[&str] = &["Scheduler", "Coroutine", "Date", "Random", "Importer"];
 /// Of what their slots hold it writes to lists, maps and coroutines, by the numbers of their kinds in records.
 const HELD_KINDS: [u32; 3] = [3, 4, 9];
+/// Slots of Telos that say how dreams are judged, and what came of it.
+const OF_TELOS: &[&str] = &[
+    "verification",
+    "merges",
+    "conflicts",
+    "violations",
+    "outbox",
+    "delivered",
+    "rejections",
+    "locks",
+    "noteRejection",
+];
 
 pub struct Protected {
     live: ActorId,
@@ -25,6 +38,8 @@ pub struct Protected {
     /// What the machine writes to itself.
     of_machine: BTreeSet<ObjectId>,
     telos: Option<ObjectId>,
+    /// What somebody locked.
+    locked: Guard,
     /// Why, in words.
     others: BTreeMap<ObjectId, &'static str>,
 }
@@ -42,7 +57,7 @@ impl Protected {
         roots: &Roots,
         last_of_genesis: u64,
         verification: Option<ObjectId>,
-        locked: &[ObjectId],
+        locked: &Guard,
     ) -> Protected {
         let live = roots.lobby.and_then(ObjectId::minted_by).map_or(ActorId(0), |made| made.actor);
         let record = |id: ObjectId| store.read(id).ok().flatten();
@@ -57,25 +72,34 @@ impl Protected {
                 open.extend(held.filter(|id| record(*id).is_some_and(|held| HELD_KINDS.contains(&held.kind))));
             }
         }
-        let mut protected = Protected { live, last_of_genesis, open, of_machine, telos, others: BTreeMap::new() };
-        protected.others.extend(locked.iter().map(|object| (*object, "it is locked")));
+        let (locked, others) = (locked.clone(), BTreeMap::new());
+        let mut protected = Protected { live, last_of_genesis, open, of_machine, telos, locked, others };
         protected.add_belonging(verification, record);
         protected
     }
 
-    /// Whether no program may write to it while it is judged.
+    /// Whether no program may write to it while it is judged. What is only locked is no part of the judge: a test may write to it, and
+    /// what it wrote is taken back.
     pub fn holds(&self, object: ObjectId) -> bool {
-        self.keeps(object) && !self.of_machine.contains(&object)
+        self.is_protected(object) && !self.of_machine.contains(&object)
     }
 
-    /// Whether no dream may change it. What the machine writes for itself is not among a dream's changes.
-    pub fn keeps(&self, object: ObjectId) -> bool {
+    /// Whether no dream may make this change. What the machine writes for itself is not among a dream's changes.
+    pub fn keeps(&self, change: &Change) -> bool {
+        if matches!(change.operation, Operation::Call { .. }) {
+            return false;
+        }
+        let is_of_telos = || match &change.operation {
+            Operation::Put { field: Field::Slot(slot), .. } => {
+                self.telos == Some(change.object) && OF_TELOS.iter().any(|name| name.as_bytes() == slot.as_bytes())
+            }
+            _ => false,
+        };
+        self.is_protected(change.object) || is_of_telos() || self.locked.holder(change).is_some()
+    }
+
+    fn is_protected(&self, object: ObjectId) -> bool {
         self.others.contains_key(&object) || (self.is_of_genesis(object) && !self.open.contains(&object))
-    }
-
-    /// The root object, of which some slots are protected.
-    pub fn telos(&self) -> Option<ObjectId> {
-        self.telos
     }
 
     /// Why it is protected, for people.
@@ -102,6 +126,13 @@ impl Protected {
 }
 
 fn references(record: &Creation) -> Vec<ObjectId> {
+    let mut found = parts(record);
+    found.extend(&record.protos);
+    found
+}
+
+/// What a record holds in its slots and as its content.
+pub fn parts(record: &Creation) -> Vec<ObjectId> {
     let mut found = Vec::new();
     let mut take = |datum: &Datum| match datum {
         Datum::Object(id) => found.push(*id),
@@ -118,6 +149,5 @@ fn references(record: &Creation) -> Vec<ObjectId> {
         Body::Map(entries) => entries.iter().for_each(|(_, value)| take(value)),
         _ => {}
     }
-    found.extend(&record.protos);
     found
 }

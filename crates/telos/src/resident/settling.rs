@@ -77,6 +77,7 @@ impl Resident {
             ConflictChoice::Keep => Choice::Keep,
         };
         let ticket = self.image.resolve_conflict(*id, &choice, &cause).map_err(|error| self.fail(error))?;
+        self.renew_guard_after(&cause);
         Ok((
             Shown {
                 text: json!({ "conflict": number, "commit": ticket.map(|ticket| ticket.number) }).to_string(),
@@ -140,9 +141,11 @@ impl Resident {
         let store = self.image.store();
         let commit = store.commit_at(number).map_err(|error| refused(error.to_string()))?;
         let Some(commit) = commit else { return Err(refused(format!("there is no commit {number}"))) };
-        if commit.changes.last().is_none_or(|last| last.id.actor == store.actor()) {
+        let dreamer = commit.changes.last().map(|last| last.id.actor).filter(|actor| *actor != store.actor());
+        let Some(dreamer) = dreamer else {
             return Err(refused(format!("commit {number} is no merge; `telos revert {number}` takes it back")));
-        }
+        };
+        self.check_dream(&DreamId(dreamer).to_string(), request)?;
         self.revert(number, request)
     }
 

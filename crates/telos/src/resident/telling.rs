@@ -8,10 +8,10 @@ use crate::host::dream::GoingOn;
 use dream::show::Names;
 use dream::{DreamId, Dreams, End, Header, Journal, KeptDream, Status};
 use keeper::Begun;
-use keeper::protocol::{Answer, FailureKind, Outcome, Shown};
+use keeper::protocol::{Answer, Failure, FailureKind, Outcome, Request, Shown};
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
-use store::Store;
+use store::{Store, Ticket};
 
 /// Of the changes in one answer, as JSON.
 const CHANGES_BYTES_MAX: usize = 4 << 20;
@@ -78,12 +78,16 @@ impl Resident {
         }))
     }
 
-    pub(super) fn discard_dream(&self, name: &str) -> Result<String, String> {
-        let id = name.parse().map_err(|error: dream::DreamError| error.to_string())?;
-        self.check_delivered(name)?;
-        self.kept()?.remove(id).map_err(|error| error.to_string())?;
-        self.forget_originals(id);
-        Ok("true".to_string())
+    pub(super) fn discard_dream(&self, name: &str, request: &Request) -> Result<(Shown, Option<Ticket>), Failure> {
+        self.check_dream(name, request)?;
+        let discarded = || {
+            let id = name.parse().map_err(|error: dream::DreamError| error.to_string())?;
+            self.check_delivered(name)?;
+            self.kept()?.remove(id).map_err(|error| error.to_string())?;
+            self.forget_originals(id);
+            Ok((Shown { text: "true".into(), kind: "Sequence".into() }, None))
+        };
+        discarded().map_err(|message: String| Failure::new(FailureKind::Refused, message))
     }
 }
 

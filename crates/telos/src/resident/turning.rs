@@ -22,7 +22,8 @@ const TURN_FUEL: u64 = 10_000_000;
 impl Resident {
     /// Lets the scheduler have its turn, if one is due.
     pub(super) fn take_turn(&mut self) -> Option<Duration> {
-        if self.is_asleep || self.watch.stalled().is_some() {
+        // A coroutine of a locked image could write nothing.
+        if self.is_asleep || self.image.guard().is_whole() || self.watch.stalled().is_some() {
             return None;
         }
         let due = self.next_turn()?;

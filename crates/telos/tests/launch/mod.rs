@@ -4,6 +4,7 @@
 
 pub mod cycle;
 pub mod exec;
+pub mod person;
 pub mod up;
 
 use std::io::Write;
@@ -58,6 +59,7 @@ pub fn command(directory: &Path, arguments: &[&str]) -> Command {
         .env("TZ", "UTC")
         .env_remove("NO_COLOR")
         .env_remove("TELOS_IMAGE")
+        .env_remove("TELOS_TOKEN_FILE")
         // Nobody's own log of runs, nor languages.
         .env("XDG_STATE_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/state"))
         .env("XDG_CONFIG_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/configuration"))

@@ -1,6 +1,7 @@
 //! `telos dream new` and `resume`: how a dream begins, and what `run` has in common with them.
 
 use super::connect;
+use crate::command::allowance::{Allowance, refusal};
 use crate::command::exec::view::{Mapping, mapping};
 use crate::command::print;
 use crate::options::{ImageDirectory, parse_bytes, parse_time};
@@ -97,7 +98,7 @@ impl OrderOptions {
 pub fn begin(client: &mut Client, order: DreamOrder) -> anyhow::Result<DreamBegun> {
     match client.send(&Request::new(Command::Dream(Box::new(order))))?.outcome {
         Outcome::Value(shown) => Ok(serde_json::from_str(&shown.text)?),
-        Outcome::Failure(failure) => bail!(failure.message),
+        Outcome::Failure(failure) => Err(refusal(failure)),
     }
 }
 
@@ -162,6 +163,9 @@ pub struct Resume {
     #[command(flatten)]
     order: OrderOptions,
 
+    #[command(flatten)]
+    allowance: Allowance,
+
     /// Print a JSON object with its name and the commit it was forked at
     #[arg(long)]
     json: bool,
@@ -173,6 +177,8 @@ pub struct Resume {
 impl Resume {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         let order = DreamOrder { again: Some(self.dream.clone()), ..self.order.order(String::new())? };
-        print_begun(&begin_and_hear(&mut connect(&self.directory)?, order)?, self.json)
+        let mut client = connect(&self.directory)?;
+        self.allowance.show_to(&mut client)?;
+        print_begun(&begin_and_hear(&mut client, order)?, self.json)
     }
 }

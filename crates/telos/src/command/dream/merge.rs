@@ -2,10 +2,10 @@
 //! after its script.
 
 use super::connect;
+use crate::command::allowance::{Allowance, refusal};
 use crate::command::history::one_line;
 use crate::command::{RequestOptions, print};
 use crate::options::ImageDirectory;
-use anyhow::bail;
 use clap::Args;
 use keeper::Client;
 use keeper::protocol::{
@@ -30,13 +30,15 @@ A candidate is made: a sealed fork of the image as it is now, with what the
 dream changed. The image's own Verification judges it there; what passes is
 merged as one commit, while the image goes on. docs/verification.md says what
 is looked at. What it wrote to files is applied then; a file that somebody
-changed meanwhile stays as it is and is a conflict.
+changed meanwhile stays as it is and is a conflict. What is protected or locked
+changes only with a person's token: --token-file lifts that rule for this merge,
+and no other.
 
 Exit codes:
     0   merged, or merged before
     1   there is no such dream, it is going on, or no image is up
     2   wrong usage
-    3   rejected: telos rejections has the reasons
+    3   rejected: telos rejections has the reasons; or the dream is locked
     4   merged, and conflicts are open: telos conflicts has them";
 
 /// Which side wins where both wrote to the same place.
@@ -72,6 +74,9 @@ pub struct Merge {
 
     #[command(flatten)]
     options: RequestOptions,
+
+    #[command(flatten)]
+    allowance: Allowance,
 
     #[command(flatten)]
     terms: MergeTerms,
@@ -110,7 +115,9 @@ impl MergeTerms {
 impl Merge {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         let order = self.terms.order(&self.dream, false);
-        let report = merged(&mut connect(&self.directory)?, &self.options, order)?;
+        let mut client = connect(&self.directory)?;
+        self.allowance.show_to(&mut client)?;
+        let report = merged(&mut client, &self.options, order)?;
         tell(&report, self.json)
     }
 }
@@ -128,6 +135,9 @@ pub struct Verify {
     options: RequestOptions,
 
     #[command(flatten)]
+    allowance: Allowance,
+
+    #[command(flatten)]
     terms: MergeTerms,
 
     /// Print a JSON object with status and verdict
@@ -141,7 +151,9 @@ pub struct Verify {
 impl Verify {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         let order = self.terms.order(&self.dream, true);
-        let report = merged(&mut connect(&self.directory)?, &self.options, order)?;
+        let mut client = connect(&self.directory)?;
+        self.allowance.show_to(&mut client)?;
+        let report = merged(&mut client, &self.options, order)?;
         tell(&report, self.json)
     }
 }
@@ -150,7 +162,7 @@ pub fn merged(client: &mut Client, options: &RequestOptions, order: MergeOrder) 
     let request = Request { command: Command::Merge(Box::new(order)), ..options.request("", "merge", Form::Json) };
     match client.send(&request)?.outcome {
         Outcome::Value(shown) => Ok(serde_json::from_str(&shown.text)?),
-        Outcome::Failure(failure) => bail!(failure.message),
+        Outcome::Failure(failure) => Err(refusal(failure)),
     }
 }
 
@@ -239,6 +251,9 @@ pub fn verdict_text(verdict: &Verdict) -> String {
         // Writing to a String never fails.
         let _ = writeln!(text, "  {:<12} {word:<7} {:>8.1} ms", one_line(&check.name), check.time_us as f64 / 1000.0);
         text.extend(check.reasons.iter().map(|reason| format!("    {}\n", one_line(reason))));
+    }
+    if !verdict.allowed.is_empty() {
+        let _ = writeln!(text, "  a person allowed: {}", one_line(&verdict.allowed.join(", ")));
     }
     let passed = |result: &Option<String>| result.as_deref() == Some("passed");
     let after = verdict.tests.iter().filter(|test| passed(&test.after)).count();

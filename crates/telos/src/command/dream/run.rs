@@ -7,11 +7,12 @@ use super::merge::MergeTerms;
 use super::merging::{Merging, Wish};
 use super::{connect, tell};
 use crate::answer::exit_code_of;
+use crate::command::allowance::Allowance;
 use crate::command::{RequestOptions, print, send};
 use crate::options::{Color, ImageDirectory};
 use crate::session::exit_code;
 use crate::{report, source};
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use clap::Args;
 use keeper::Client;
 use keeper::protocol::{Answer, Command, DreamBegun, DreamOrder, FailureKind, Form, Outcome, Request, Rung};
@@ -109,6 +110,9 @@ pub struct Run {
     #[command(flatten)]
     terms: MergeTerms,
 
+    #[command(flatten)]
+    allowance: Allowance,
+
     /// Print a JSON object with the dream's name, what the script or the agent came to, and its changes
     #[arg(long)]
     json: bool,
@@ -128,7 +132,15 @@ impl Run {
             report::say(TERMS_OF_NOTHING);
             return Ok(ExitCode::from(WRONG_USAGE));
         }
-        if !self.agent.command.is_empty() {
+        let has_agent = !self.agent.command.is_empty();
+        ensure!(
+            !(has_agent && self.allowance.is_named()),
+            "no agent is given the token; merge its dream when it is over"
+        );
+        ensure!(self.merge || !self.allowance.is_named(), "--token-file is for the merge: give --merge too");
+        let takes_input = self.file.as_deref() == Some("-") && self.allowance.takes_input();
+        ensure!(!takes_input, "standard input cannot be both the script and the token");
+        if has_agent {
             let words: Vec<_> = self.agent.command.iter().map(|word| word.to_string_lossy()).collect();
             let mut dream = self.dream_order(words.join(" "))?;
             let job = self.agent.job(&mut dream)?;
@@ -275,6 +287,12 @@ impl Run {
             Outcome::Failure(failure) => Some(format!("the script failed: {}", failure.message)),
         };
         asking.interruption.let_go();
+        if self.merge
+            && against.is_none()
+            && let Err(error) = self.allowance.show_to(&mut asking.client)
+        {
+            return Merging::Not(report::with_causes(&error));
+        }
         self.wish().fulfil(&mut asking.client, name, against)
     }
 }

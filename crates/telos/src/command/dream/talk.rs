@@ -1,10 +1,10 @@
 //! `telos dream eval`, `end` and `discard`: what is said to a dream.
 
 use super::connect;
+use crate::command::allowance::{Allowance, refusal};
 use crate::command::{RequestOptions, print, send};
 use crate::options::{Color, ImageDirectory};
 use crate::source;
-use anyhow::bail;
 use clap::Args;
 use keeper::protocol::{Command, FailureKind, Form, Outcome, Request};
 use std::process::ExitCode;
@@ -68,7 +68,7 @@ impl End {
             let wake = Request { dream: Some(dream), ..Request::new(Command::Wake) };
             match client.send(&wake)?.outcome {
                 // That it is over is the answer.
-                Outcome::Failure(failure) if failure.kind != FailureKind::Lost => bail!(failure.message),
+                Outcome::Failure(failure) if failure.kind != FailureKind::Lost => return Err(refusal(failure)),
                 _ => {}
             }
         }
@@ -83,6 +83,9 @@ pub struct Discard {
     #[command(flatten)]
     directory: ImageDirectory,
 
+    #[command(flatten)]
+    allowance: Allowance,
+
     /// Their names
     #[arg(required = true)]
     dreams: Vec<String>,
@@ -91,11 +94,12 @@ pub struct Discard {
 impl Discard {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         let mut client = connect(&self.directory)?;
+        self.allowance.show_to(&mut client)?;
         for dream in self.dreams {
             // It may be over already; the answer says that it is.
             client.send(&Request { dream: Some(dream.clone()), ..Request::new(Command::Wake) })?;
             if let Outcome::Failure(failure) = client.send(&Request::new(Command::DiscardDream(dream)))?.outcome {
-                bail!(failure.message);
+                return Err(refusal(failure));
             }
         }
         Ok(ExitCode::SUCCESS)

@@ -13,6 +13,7 @@ use crate::session::exit_code;
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use keeper::protocol::{Command, Request};
+use keeper::token::Imprint;
 use keeper::{Client, KeeperError};
 use restore::Restore;
 use std::path::{Path, PathBuf};
@@ -125,6 +126,10 @@ fn backup(directory: &ImageDirectory, into: &Path) -> anyhow::Result<ExitCode> {
         system::fault::name_on_fault(&path.join(store::IMAGE));
         let copy = || Store::open_read_only(&path, Options::default())?.backup(&into);
         watch::copying(&path, &into, copy)?;
+    }
+    // What was locked is locked in the copy, for the same person.
+    if let Some(imprint) = Imprint::of(&path)? {
+        imprint.copy_to(&into)?;
     }
     print(&format!("the image is copied to {name}\n"))
 }

@@ -2,18 +2,21 @@
 //! gets its name: whatever happens meanwhile, there is a whole image under that name or none.
 
 use super::{examined, print};
+use crate::command::allowance::{Allowance, NotAllowed};
 use crate::options::is_image;
 use crate::progress::Bar;
+use crate::resident::locks::Locks;
 use crate::session::exit_code;
 use anyhow::{Context, ensure};
 use clap::Args;
+use keeper::token::Imprint;
 use serde_json::json;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use store::{Held, StoreError};
+use store::{Held, Options, Store, StoreError};
 use system::SystemError;
 use system::file::Unnamed;
 use system::shell::quoted;
@@ -24,10 +27,14 @@ const FILES: [&str; 2] = [store::IMAGE, store::LOG];
 
 /// Make an image of a backup, in a directory that has none
 ///
-/// The backup is copied and the copy is checked before it gets its name. The backup stays as it is.
+/// The backup is copied and the copy is checked before it gets its name. The backup stays as it is. One of a locked image is restored
+/// only with the person's token.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  telos image restore garden-monday garden\n  telos up garden")]
 pub struct Restore {
+    #[command(flatten)]
+    allowance: Allowance,
+
     /// Print a JSON object
     #[arg(long)]
     json: bool,
@@ -55,6 +62,7 @@ impl Restore {
             crate::report::say(&crate::report::harmless(&words));
             return Ok(ExitCode::from(exit_code::EXCEPTION));
         }
+        self.check_locks(copy.path())?;
         copy.give_name()?;
         let (directory, objects) = (self.directory.display(), report.objects);
         let commits = report.commits + report.frames;
@@ -69,6 +77,24 @@ impl Restore {
                 quoted(&self.directory)
             ),
         })
+    }
+}
+
+impl Restore {
+    /// A backup of a locked image is restored by a person only. It keeps its token.
+    fn check_locks(&self, copy: &Path) -> anyhow::Result<()> {
+        let store = Store::open_read_only(copy, Options::default())?;
+        let locks = Locks::of(&store);
+        drop(store);
+        if locks.guard().is_whole() && !self.allowance.is_shown_for(&self.backup)? {
+            let shown = self.backup.display();
+            let words = format!("{shown} is of a locked image, and restored only with its token: --token-file FILE");
+            return Err(NotAllowed(words).into());
+        }
+        if let Some(imprint) = Imprint::of(&self.backup)? {
+            imprint.copy_to(copy)?;
+        }
+        Ok(())
     }
 }
 

@@ -5,6 +5,7 @@ use super::line::{Opened, Remote};
 use super::{Partner, Snapshot, answer_line, asked_words};
 use crate::answer::{exit_code_of, render};
 use crate::command::RequestOptions;
+use crate::command::allowance::Allowance;
 use crate::options::{Color, MachineOptions, has_files};
 use crate::report;
 use keeper::KeeperError;
@@ -32,17 +33,27 @@ pub struct Attached {
 }
 
 impl Attached {
-    pub fn connect(directory: &Path, machine: &MachineOptions, color: Color) -> anyhow::Result<Attached> {
+    pub fn connect(
+        directory: &Path,
+        machine: &MachineOptions,
+        allowance: &Allowance,
+        color: Color,
+    ) -> anyhow::Result<Attached> {
         let line: Box<dyn Line> = match Remote::connect(directory) {
-            Ok(remote) => {
+            Ok(mut remote) => {
                 let is_confining = machine.no_host || !machine.deny.is_empty() || machine.depth.is_some();
                 anyhow::ensure!(
                     !is_confining,
                     "--no-host, --deny and --depth are for the whole image: give them to `telos up`"
                 );
+                allowance.show_to(&mut remote.client)?;
                 Box::new(remote)
             }
-            Err(KeeperError::NotUp(_)) if has_files(directory) => Box::new(Opened::open(directory, machine)?),
+            Err(KeeperError::NotUp(_)) if has_files(directory) => {
+                // Before the image is there, of which copies are made.
+                let is_allowed = allowance.is_shown_for(directory)?;
+                Box::new(Opened::open(directory, machine, is_allowed)?)
+            }
             Err(error) => return Err(error.into()),
         };
         let (fuel, memory, timeout) = (machine.fuel, machine.memory, machine.timeout);

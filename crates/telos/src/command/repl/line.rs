@@ -19,7 +19,7 @@ const TURNS: Duration = Duration::from_millis(200);
 
 /// Through the keeper.
 pub struct Remote {
-    client: Client,
+    pub client: Client,
     /// The request that is under way, for Ctrl-C.
     current: Arc<AtomicU64>,
 }
@@ -64,10 +64,12 @@ pub struct Opened {
     resident: Resident,
     watch: Arc<dyn Watch>,
     directory: PathBuf,
+    /// A person's token was shown.
+    is_allowed: bool,
 }
 
 impl Opened {
-    pub fn open(directory: &Path, machine: &MachineOptions) -> anyhow::Result<Opened> {
+    pub fn open(directory: &Path, machine: &MachineOptions, is_allowed: bool) -> anyhow::Result<Opened> {
         let directory = directory.canonicalize().with_context(|| format!("cannot find {}", directory.display()))?;
         // Programs in an image find their files in its directory, whoever woke it up.
         std::env::set_current_dir(&directory).with_context(|| format!("cannot enter {}", directory.display()))?;
@@ -76,7 +78,7 @@ impl Opened {
         let stopped = watch.clone();
         // Without a handler Ctrl-C ends the process, and what was not answered is not committed.
         let _ = ctrlc::set_handler(move || stopped.interrupt());
-        Ok(Opened { resident, watch, directory })
+        Ok(Opened { resident, watch, directory, is_allowed })
     }
 
     /// Actors have their turn between two inputs; those that go on for ever have the next one later.
@@ -94,6 +96,8 @@ impl Line for Opened {
         let watch = self.watch.clone();
         let alarm = timeout.map(|_| Alarm::new(move || watch.interrupt()));
         alarm.iter().zip(timeout).for_each(|(alarm, timeout)| alarm.set(timeout));
+        // Nobody else keeps this image.
+        let request = &Request { is_allowed: self.is_allowed, ..request.clone() };
         let mut answer = match self.resident.begin(request) {
             Begun::Done { mut answer, wait } => {
                 if let Some(Err(failure)) = wait.map(|wait| wait()) {

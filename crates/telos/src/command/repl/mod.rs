@@ -9,6 +9,7 @@ mod line;
 
 pub use completion::Snapshot;
 
+use super::allowance::Allowance;
 use super::end;
 use crate::options::{Color, ImageDirectory, MachineOptions};
 use anstyle::{AnsiColor, Style};
@@ -32,7 +33,8 @@ Examples:
 /// Type `help` for help and `exit` to leave. The value of each input is shown, text in quotes. Limits hold for each
 /// input anew. When standard input is no terminal, lines are read from it without a prompt; the exit code is that of
 /// the last input that failed, if one did. With an image, named by --image or $TELOS_IMAGE or lying in this directory,
-/// each input is a transaction in it; if it is not up, it is opened for as long as the dialogue lasts.
+/// each input is a transaction in it; if it is not up, it is opened for as long as the dialogue lasts. With a person's
+/// token, each input may change what is locked.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Repl {
@@ -41,13 +43,20 @@ pub struct Repl {
 
     #[command(flatten)]
     machine: MachineOptions,
+
+    #[command(flatten)]
+    allowance: Allowance,
 }
 
 impl Repl {
     pub fn run(self, color: Color) -> anyhow::Result<ExitCode> {
         let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+        anyhow::ensure!(
+            is_terminal || !self.allowance.takes_input(),
+            "standard input cannot be both the dialogue and the token"
+        );
         if let Some(directory) = self.directory.meant() {
-            let mut attached = Attached::connect(&directory, &self.machine, color)?;
+            let mut attached = Attached::connect(&directory, &self.machine, &self.allowance, color)?;
             let ended = converse(&mut attached, color, is_terminal);
             let failed = attached.failed;
             attached.close()?;
