@@ -347,7 +347,7 @@ impl Living for Resident {
                 let settled = self.revert(*number, request);
                 match self.undo_deliveries(settled, request) {
                     Ok(settled) => settled,
-                    Err(later) => return later,
+                    Err(later) => return *later,
                 }
             }
             Command::Info => told(Ok(chronicle::info(&store))),
@@ -363,7 +363,7 @@ impl Living for Resident {
                 let settled = self.undo(merge, request);
                 match self.undo_deliveries(settled, request) {
                     Ok(settled) => settled,
-                    Err(later) => return later,
+                    Err(later) => return *later,
                 }
             }
             Command::Outbox => told(self.tell_outbox()),

@@ -93,7 +93,7 @@ fn cycle(client: &mut Client, mind: usize, told: &mut Told, is_over: &AtomicBool
             Err(_) => told.maybe = None,
         }
         told.unanswered = None;
-        if told.sure.last() == Some(&number) && number % 3 == 0 {
+        if told.sure.last() == Some(&number) && number.is_multiple_of(3) {
             told.maybe = Some(before.clone());
             match value(client, &Request::new(Command::Undo(dream)))? {
                 Ok(_) => {

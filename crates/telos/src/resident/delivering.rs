@@ -134,7 +134,7 @@ impl Resident {
             match due.filter(|due| *due > now) {
                 Some(due) => self.look_again(due),
                 None if self.deliveries.under_way.len() >= UNDER_WAY_MAX => break,
-                None => refused.extend(self.post(delivery).err()),
+                None => refused.extend(self.post(delivery)),
             }
         }
         if !refused.is_empty() {
@@ -149,7 +149,7 @@ impl Resident {
     }
 
     /// Gives back what cannot be made, and why.
-    fn post(&mut self, delivery: Delivery) -> Result<(), (Delivery, String)> {
+    fn post(&mut self, delivery: Delivery) -> Option<(Delivery, String)> {
         let body = self.call_of(&delivery).and_then(|call| match serde_json::to_vec(&call) {
             Ok(body) if body.len() <= CALL_BYTES_MAX => Ok(body),
             Ok(body) => Err(format!("it is too long to be made: {} bytes", body.len())),
@@ -157,14 +157,14 @@ impl Resident {
         });
         let body = match body {
             Ok(body) => body,
-            Err(why) => return Err((delivery, why)),
+            Err(why) => return Some((delivery, why)),
         };
         self.deliveries.numbers += 1;
         let number = self.deliveries.numbers;
         let wait = self.until_durable();
         self.deliveries.under_way.insert(number, delivery);
         self.deliveries.posted.push(Posted { number, call: body, wait });
-        Ok(())
+        None
     }
 
     fn until_durable(&self) -> Option<Wait> {

@@ -26,7 +26,7 @@ struct FileOf {
 impl Resident {
     /// A commit was taken back. If it was a merge, what it left to be done is not done any more, and what was done to files is
     /// taken back too; that is told later.
-    pub(super) fn undo_deliveries(&mut self, settled: Settled, request: &Request) -> Result<Settled, Begun> {
+    pub(super) fn undo_deliveries(&mut self, settled: Settled, request: &Request) -> Result<Settled, Box<Begun>> {
         let Ok((shown, Some(ticket))) = &settled else { return Ok(settled) };
         let (mut told, ticket): (Value, Ticket) = (serde_json::from_str(&shown.text).unwrap_or_default(), *ticket);
         let Some(dream) = told["reverted"].as_u64().and_then(|number| self.dream_of(number)) else {
@@ -60,7 +60,7 @@ impl Resident {
             &delivery_cause(&format!("bring back the files of before {dream}")),
         );
         match added {
-            Ok(added) => Err(self.reply_when_done(added, Reply::Told(told, Some(ticket.number)), request)),
+            Ok(added) => Err(Box::new(self.reply_when_done(added, Reply::Told(told, Some(ticket.number)), request))),
             Err(error) => Ok(Err(self.fail(error))),
         }
     }
