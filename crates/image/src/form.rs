@@ -160,8 +160,9 @@ mod tests {
     #[test]
     fn numbers_never_change() {
         let kinds: Vec<u32> = KINDS.iter().map(|(_, number)| *number).collect();
-        assert_eq!(kinds, (0..13).collect::<Vec<u32>>());
+        assert_eq!(kinds, (0..14).collect::<Vec<u32>>());
         assert_eq!(kind_number(Kind::WeakLink), 12);
+        assert_eq!(kind_number(Kind::Counter), 13);
         assert_eq!(kind_of(6), Some(Kind::Message));
         let flags = Flags {
             kind: Kind::Sequence,
@@ -172,7 +173,7 @@ mod tests {
         assert_eq!(flags.number(), 4 << 9 | 9 << 5 | 2 << 1 | 1);
         assert_eq!(Flags::from_number(flags.number()), Some(flags));
         assert_eq!(Flags::from_number(5 << 9), None);
-        assert_eq!(Flags::from_number(13 << 1), None);
+        assert_eq!(Flags::from_number(14 << 1), None);
     }
 
     #[test]
