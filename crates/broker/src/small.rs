@@ -4,7 +4,6 @@ use crate::call::Call;
 use crate::error::Refusal;
 use crate::house::House;
 use crate::value::Value;
-use rustix::rand::{GetRandomFlags, getrandom};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 const RANDOM_BYTES_MAX: usize = 64 << 10;
@@ -31,13 +30,7 @@ pub fn random(call: &Call) -> Result<Vec<Value>, Refusal> {
         return Err(Refusal::failed(format!("`{}` gives 0 to {RANDOM_BYTES_MAX} bytes, not {count}", call.name)));
     }
     let mut bytes = vec![0; count as usize];
-    let mut filled = 0;
-    while filled < bytes.len() {
-        match getrandom(&mut bytes[filled..], GetRandomFlags::empty()) {
-            Ok(more) => filled += more,
-            Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(Refusal::failed(format!("this machine gives no randomness: {error}"))),
-        }
-    }
+    system::random::fill(&mut bytes)
+        .map_err(|error| Refusal::failed(format!("this machine gives no randomness: {error}")))?;
     Ok(vec![Value::Bytes(bytes)])
 }

@@ -49,7 +49,7 @@ impl fmt::Debug for Token {
 impl Token {
     pub fn random() -> Result<Token, KeeperError> {
         let mut secret = [0; SECRET_BYTES];
-        getrandom::fill(&mut secret)
+        system::random::fill(&mut secret)
             .map_err(|error| KeeperError::System { action: "make a token", source: std::io::Error::other(error) })?;
         Ok(Token(format!("{PREFIX}{}", hexadecimal(&secret))))
     }

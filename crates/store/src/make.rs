@@ -99,7 +99,7 @@ fn remove(path: &Path) -> Result<(), StoreError> {
 
 fn new_state(directory: &Path) -> Result<State, StoreError> {
     let mut store = [0; 16];
-    let random = getrandom::fill(&mut store).map_err(std::io::Error::other);
+    let random = system::random::fill(&mut store);
     random.map_err(StoreError::file("draw an id for", directory))?;
     Ok(State {
         store,

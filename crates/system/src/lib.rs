@@ -14,6 +14,7 @@
 //! - `memory`: where a program's memory comes from, and that of its copies
 //! - `output`: whether standard output was closed from the beginning
 //! - `passing`: descriptors handed from process to process
+//! - `random`: randomness
 //! - `raw`: system calls by number, for tests of sandboxes only
 //! - `fault`: a mapped file that is too short or broken ends the process with the file named
 
@@ -35,6 +36,7 @@ pub mod notify;
 pub mod output;
 pub mod passing;
 pub mod program;
+pub mod random;
 #[cfg(feature = "raw")]
 pub mod raw;
 pub mod sealing;

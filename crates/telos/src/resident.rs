@@ -289,7 +289,7 @@ fn is_about_files(command: &Command) -> bool {
 /// In a dream: where objects lie tells whether their memory is that of live, or was made anew to be judged. So in none it is told.
 fn hide_places(vm: &mut Vm) {
     // Without randomness they are hidden all the same, from whoever does not know of this.
-    vm.hide_places(getrandom::u64().unwrap_or(1));
+    vm.hide_places(system::random::number().unwrap_or(1));
 }
 
 /// Lets a session use a machine that is not its own.

@@ -40,7 +40,7 @@ pub fn name_of(name: &str) -> String {
 
 /// Of who does it once.
 pub fn chance_name() -> anyhow::Result<String> {
-    Ok(name_of(&format!("{:016x}", getrandom::u64().context("no randomness for a name")?)))
+    Ok(name_of(&format!("{:016x}", system::random::number().context("no randomness for a name")?)))
 }
 
 /// Removes what was left under a name, of which all is known that it held: `known` are the digests. What is not may be somebody

@@ -128,6 +128,6 @@ fn new_directory(path: &Path) -> anyhow::Result<PathBuf> {
 
 fn random_name() -> anyhow::Result<String> {
     let mut bytes = [0; 6];
-    getrandom::fill(&mut bytes).context("the system gives no random numbers")?;
+    system::random::fill(&mut bytes).context("the system gives no random numbers")?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
