@@ -55,8 +55,9 @@ pub(crate) struct Sequence {
 pub(crate) struct Ruling {
     /// Those are not shown.
     pub left_out: BTreeSet<Element>,
-    /// These were deleted, and are shown all the same: what was left out had replaced them, and nothing else is there.
-    pub kept: BTreeSet<Element>,
+    /// These were deleted so often, and are shown all the same: what was left out had replaced them, and nothing else is
+    /// there. Who deletes one once more does not see it any longer.
+    pub kept: BTreeMap<Element, usize>,
 }
 
 impl Ruling {
@@ -157,7 +158,11 @@ impl Sequence {
         }
         let here = piece.moved.and(piece.stamp).map(|stamp| stamp.id);
         let is_elsewhere = self.moved(piece).is_some_and(|moved| *moved.register.shown_in(view) != here);
-        !is_elsewhere && (!self.is_deleted(piece, view) || ruling.kept.contains(&element))
+        let is_kept = || {
+            let deletions = self.deletions(index).iter().filter(|stamp| view.sees(stamp)).count();
+            ruling.kept.get(&element).is_some_and(|known| deletions <= *known)
+        };
+        !is_elsewhere && (!self.is_deleted(piece, view) || is_kept())
     }
 
     fn moved(&self, piece: &Piece) -> Option<&Moved> {

@@ -9,7 +9,7 @@
 use crate::edges::{Edge, Pending};
 use crate::fresh::Fresh;
 use crate::ledger::Ledger;
-use crate::line::{Element, Ruling};
+use crate::line::{Element, Ruling, Sequence};
 use crate::rest::Rest;
 use crate::stamp::View;
 use crate::values::Values;
@@ -31,7 +31,7 @@ impl Ledger {
         let mut rulings = BTreeMap::new();
         for (object, edges) in left_out {
             let is_bereft = graph.is_bereft(object, &edges);
-            let kept = graph.kept.remove(&object).filter(|_| is_bereft).unwrap_or_default();
+            let kept = if is_bereft { graph.kept_of(object) } else { BTreeMap::new() };
             let left_out = edges.into_iter().map(|edge| edge.element).collect();
             rulings.insert(object, Ruling { left_out, kept });
         }
@@ -44,15 +44,31 @@ impl Ledger {
         let mut left_out: BTreeMap<ObjectId, Vec<Edge>> = BTreeMap::new();
         graph.accepted.clear();
         while let Some(edge) = pending.next(|edge, other| self.saw(edge, other)) {
-            let is_deliberate =
-                edge.stamp.id.actor == self.live && graph.leads(edge.to, edge.from, |other| self.saw(&edge, other));
-            if is_deliberate || !graph.leads(edge.to, edge.from, |_| true) {
+            if !graph.leads(edge.to, edge.from, |_| true) || self.is_deliberate(graph, &edge) {
                 graph.accepted.entry(edge.from).or_default().push(edge);
             } else {
                 left_out.entry(edge.from).or_default().push(edge);
             }
         }
         left_out
+    }
+
+    /// Whether the live image closed a cycle over what it was shown. What was left out then it has not seen, nor what is
+    /// kept only now.
+    fn is_deliberate<R: Rest>(&self, graph: &Graph<'_, R>, edge: &Edge) -> bool {
+        if edge.stamp.id.actor != self.live {
+            return false;
+        }
+        let graph = Graph { accepted: graph.accepted.clone(), kept: Elements::new(), ..*graph };
+        if !graph.leads(edge.to, edge.from, |other| self.saw(edge, other)) {
+            return false;
+        }
+        let rulings = self.rulings(&View::at(edge.stamp.order - 1), graph.rest);
+        let is_shown = |other: &Edge| {
+            let ruling = rulings.get(&other.from);
+            self.saw(edge, other) && !ruling.is_some_and(|ruling| ruling.left_out.contains(&other.element))
+        };
+        graph.leads(edge.to, edge.from, is_shown)
     }
 
     /// Keeps what was replaced, where all that replaced it is left out. Says whether there is more than before.
@@ -86,11 +102,11 @@ impl Ledger {
         views
     }
 
-    /// Protos that one of the views before shows, and that only those have deleted by now, each once, who made the edges:
-    /// who deletes what was kept means it.
+    /// Protos that one of the views before shows, and that only those have deleted by now, each once, who made the edges or
+    /// what these replaced: who deletes what was kept means it.
     fn replaced(&self, object: ObjectId, edges: &[Edge], before: &[View], now: &View) -> Vec<(Element, ObjectId)> {
         let Some(sequence) = self.lines.get(&(object, Line::Protos)) else { return Vec::new() };
-        let authors: BTreeSet<ActorId> = edges.iter().map(|edge| edge.stamp.id.actor).collect();
+        let authors = replacing(sequence, edges, now);
         let mut found = Vec::new();
         for (at, piece) in sequence.pieces.iter().enumerate().filter(|(_, piece)| piece.moved.is_none()) {
             let mut by: BTreeSet<ActorId> = BTreeSet::new();
@@ -174,6 +190,17 @@ impl<R: Rest> Graph<'_, R> {
         !has_rest && self.accepted.get(&object).into_iter().flatten().all(is_beside)
     }
 
+    /// The protos that an object keeps, and how often they were deleted.
+    fn kept_of(&self, object: ObjectId) -> BTreeMap<Element, usize> {
+        let (Some(kept), Some(sequence)) = (self.kept.get(&object), self.ledger.lines.get(&(object, Line::Protos)))
+        else {
+            return BTreeMap::new();
+        };
+        let deletions = |at: usize| sequence.deletions(at).iter().filter(|stamp| self.view.sees(stamp)).count();
+        let elements = (0..sequence.pieces.len()).map(|at| (sequence.pieces[at].element(0), at));
+        elements.filter(|(element, _)| kept.contains(element)).map(|(element, at)| (element, deletions(at))).collect()
+    }
+
     /// But for the rings that the image was born with: every object would be below itself through them.
     fn at_rest(&self, object: ObjectId) -> Vec<ObjectId> {
         let mut protos = self.all_at_rest(object);
@@ -195,6 +222,25 @@ impl<R: Rest> Graph<'_, R> {
         };
         let there = (0..sequence.pieces.len()).filter(|at| is_there(*at));
         there.flat_map(|at| sequence.pieces[at].values.as_ref().map(objects).unwrap_or_default()).collect()
+    }
+}
+
+/// Those who made the edges, and those who made what they replaced, and so on.
+fn replacing(sequence: &Sequence, edges: &[Edge], now: &View) -> BTreeSet<ActorId> {
+    let mut authors: BTreeSet<ActorId> = edges.iter().map(|edge| edge.stamp.id.actor).collect();
+    loop {
+        let is_replaced = |at: &usize| {
+            let mut deletions = sequence.deletions(*at).iter().filter(|stamp| now.sees(stamp)).peekable();
+            deletions.peek().is_some() && deletions.all(|stamp| authors.contains(&stamp.id.actor))
+        };
+        let replaced = (0..sequence.pieces.len()).filter(is_replaced);
+        let more: Vec<ActorId> =
+            replaced.filter_map(|at| sequence.pieces[at].stamp).map(|stamp| stamp.id.actor).collect();
+        let before = authors.len();
+        authors.extend(more);
+        if authors.len() == before {
+            return authors;
+        }
     }
 }
 

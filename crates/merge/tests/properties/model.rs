@@ -115,11 +115,19 @@ impl Model {
             let is_unseen = |other: &&Edge| !is_of_live(other) && !self.known(edge.by).seen.contains(&other.by);
             views.extend(taken.iter().filter(is_unseen).map(found));
         }
+        let mut replacing: BTreeSet<ActorId> = left_out.iter().map(|edge| edge.by.actor).collect();
+        for _ in 0..tree.deleted.len() {
+            for ((source, _), by) in &tree.deleted {
+                if by.iter().all(|id| replacing.contains(&id.actor)) {
+                    replacing.extend(source.map(|id| id.actor));
+                }
+            }
+        }
         let mut replaced = Vec::new();
         for entry in tree.order() {
             let Some(by) = tree.deleted.get(&entry) else { continue };
             let actors: BTreeSet<ActorId> = by.iter().map(|id| id.actor).collect();
-            let is_theirs = actors.iter().all(|actor| left_out.iter().any(|edge| edge.by.actor == *actor));
+            let is_theirs = actors.is_subset(&replacing);
             let is_found = views.iter().any(|seen| Tree::is_seen(entry, seen) && by.is_disjoint(seen));
             if actors.len() == by.len() && is_theirs && is_found {
                 replaced.extend(self.edge(object, entry));
@@ -157,7 +165,7 @@ impl Model {
             let closes = |edges: &[Edge]| leads(&[edges, kept].concat(), edge.to, edge.from);
             let seen: Vec<Edge> =
                 taken.iter().filter(|other| known(edge.by).seen.contains(&other.by)).copied().collect();
-            if !closes(&taken) || (known(edge.by).policy.is_none() && closes(&seen)) {
+            if !closes(&taken) || (known(edge.by).policy.is_none() && leads(&seen, edge.to, edge.from)) {
                 taken.push(edge);
             } else {
                 left_out.push(edge);

@@ -137,3 +137,59 @@ fn what_was_kept_stays_when_a_dream_adds_to_it() {
     lab.merge(&last);
     assert_eq!(protos(&lab.image, a), [c]);
 }
+
+/// Live closed no circle, for one proto on the way was left out. When that came back, with more of the same dream, what
+/// live had done was taken for a circle that it wanted.
+#[test]
+fn live_wants_no_circle_that_it_was_not_shown() {
+    let mut lab = Lab::new();
+    let [a, b, c, d, e] = [(); 5].map(|()| lab.object());
+    let (mut one, mut other) = (lab.fork(2, Policy::LastWriterWins), lab.fork(3, Policy::LastWriterWins));
+    one.does(a, add_proto(c));
+    lab.live(c, add_proto(e));
+    let later = lab.next_time();
+    other.at(later).does(c, add_proto(d));
+    lab.live(d, add_proto(a));
+    lab.merge(&one);
+    lab.merge(&other);
+    assert_eq!(protos(&lab.image, a), []);
+    lab.live(e, add_proto(d));
+    let later = lab.next_time();
+    one.at(later).does(a, add_proto(b));
+    lab.merge(&one);
+    let above = |object| protos(&lab.image, object);
+    assert_eq!(above(a), [b, c]);
+    assert!(!(above(c) == [e] && above(e) == [d] && above(d) == [a]), "a circle");
+}
+
+/// It stayed before the eyes of who deleted it, and was deleted again in the place of the next one.
+#[test]
+fn what_was_kept_goes_like_others_with_what_stands_behind_it() {
+    for is_live in [false, true] {
+        let mut lab = Lab::new();
+        let (one, two, c) = (lab.object(), lab.object(), lab.object());
+        let a = lab.create(Creation { protos: vec![one, two], ..Creation::default() });
+        let b = lab.create(Creation { protos: vec![one], ..Creation::default() });
+        let instead = |count, proto| [Operation::Delete { line: Line::Protos, index: 0, count }, add_proto(proto)];
+        let mut dream = lab.fork(2, Policy::ForkWins);
+        lab.live_all(instead(2, b).map(|operation| (a, operation)).into());
+        for operation in instead(1, a) {
+            dream.does(b, operation);
+        }
+        lab.merge(&dream);
+        assert_eq!(protos(&lab.image, a), [one, two]);
+        if is_live {
+            lab.live_all(instead(2, c).map(|operation| (a, operation)).into());
+        } else {
+            let mut last = lab.fork(3, Policy::ForkWins);
+            for operation in instead(2, c) {
+                last.does(a, operation);
+            }
+            lab.merge(&last);
+        }
+        let mut last = lab.fork(4, Policy::ForkWins);
+        last.does(a, add_proto(two));
+        lab.merge(&last);
+        assert_eq!(protos(&lab.image, a), [two, c], "{is_live}");
+    }
+}
