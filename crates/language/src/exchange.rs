@@ -97,9 +97,9 @@ impl Vm {
     ///
     /// ```
     /// # use language::{Args, Function, Foreign, NONE, Value, Vm};
-    /// struct Counter(f64);
+    /// struct Tally(f64);
     ///
-    /// impl Foreign for Counter {
+    /// impl Foreign for Tally {
     ///     fn as_any(&self) -> &dyn std::any::Any {
     ///         self
     ///     }
@@ -110,19 +110,19 @@ impl Vm {
     /// }
     ///
     /// let mut vm = Vm::default();
-    /// let counter = vm.prototype("Counter");
-    /// vm.set_foreign(counter, Counter(0.0));
+    /// let tally = vm.prototype("Tally");
+    /// vm.set_foreign(tally, Tally(0.0));
     /// let next = |vm: &mut Vm, args: Args| {
-    ///     let next = vm.foreign_edit(args.target, |counter: &mut Counter| {
-    ///         counter.0 += 1.0;
-    ///         counter.0
+    ///     let next = vm.foreign_edit(args.target, |tally: &mut Tally| {
+    ///         tally.0 += 1.0;
+    ///         tally.0
     ///     });
-    ///     next.map(Value::number).ok_or_else(|| vm.raise("this is no Counter"))
+    ///     next.map(Value::number).ok_or_else(|| vm.raise("this is no Tally"))
     /// };
-    /// vm.define(counter, "next", NONE, Function::Plain(next));
-    /// let value = vm.evaluate("Counter next; Counter next", "example")?;
+    /// vm.define(tally, "next", NONE, Function::Plain(next));
+    /// let value = vm.evaluate("Tally next; Tally next", "example")?;
     /// assert_eq!(value, Value::number(2.0));
-    /// assert!(vm.evaluate("Counter clone next", "example").is_err(), "a clone carries nothing");
+    /// assert!(vm.evaluate("Tally clone next", "example").is_err(), "a clone carries nothing");
     /// # Ok::<(), language::Error>(())
     /// ```
     pub fn set_foreign(&mut self, object: Value, foreign: impl Foreign) -> bool {

@@ -25,7 +25,15 @@ impl Desk {
         }
         fs::create_dir_all(host.path().join("tree")).unwrap();
         write(host.path(), "tree/leaf", "leaf\n");
-        Desk { up: Up::start(&[]), host }
+        let desk = Desk { up: Up::start(&[]), host };
+        let place = desk.path();
+        desk.up
+            .send(&format!(
+                "place := method(name, \"{place}/\" .. name); \
+                 put := method(name, text, File with(place(name)) remove openForUpdating write(text) close); nil"
+            ))
+            .ok();
+        desk
     }
 
     fn telos(&self, arguments: &[&str]) -> Ran {
@@ -52,13 +60,9 @@ impl Desk {
         self.host.path().to_str().expect("temporary files have plain names")
     }
 
-    /// A kept dream that may write there: its name. In its source `put` writes a file of the directory.
+    /// A kept dream that may write there: its name. `put` writes a file of the directory.
     fn dreamt(&self, source: &str) -> String {
-        let source = format!(
-            "place := method(name, \"{}/\" .. name); \
-             put := method(name, text, File with(place(name)) remove openForUpdating write(text) close); {source}; nil",
-            self.path()
-        );
+        let source = format!("{source}; nil");
         let told = self.json(&["dream", "run", "--keep", "--json", "--write", self.path(), "-e", &source]);
         told["dream"].as_str().unwrap_or_else(|| panic!("no dream: {told}")).to_string()
     }

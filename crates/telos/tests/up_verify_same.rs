@@ -21,10 +21,7 @@ const PROBES: &[(&str, &str)] = &[
         "f := File with(\"/tmp/probe\"); seen := f exists; f openForAppending write(\"1\") close; list(seen, f contents size) asString",
     ),
     ("FileTemporary", "f := File temporaryFile; f write(\"x\"); f position asString"),
-    (
-        "Directory",
-        "list(Directory with(\"/\") items map(name) sort join(\" \"), Directory with(\"/tmp\") items size) asString",
-    ),
+    ("Directory", "list(Directory with(\"/etc\") exists, Directory with(\"/tmp\") items size) asString"),
     (
         "DirectoryCurrent",
         "here := Directory currentWorkingDirectory; Directory setCurrentWorkingDirectory(\"/tmp\"); here",
@@ -96,6 +93,8 @@ const PROBES: &[(&str, &str)] = &[
 
 /// What differs, for a candidate is a process of its own whose memory was made anew: who asks for that is unsure when judged.
 const UNSURE: &[(&str, &str)] = &[
+    // It looks what each of them is, /proc among them.
+    ("DirectoryRoot", "Directory with(\"/\") items map(name) sort join(\" \")"),
     ("Descriptor", "File with(\"/tmp/number\") openForUpdating descriptor asString"),
     ("Process", "File with(\"/proc/self/status\") contents"),
     ("ProcessThreads", "Directory with(\"/tmp/../proc/self/task\") items size asString"),
