@@ -99,11 +99,11 @@ impl<'s> Story<'s> {
         let journal = |actor: ActorId| self.notes().find(|note| note.actor == actor).map(|note| &note.journal);
         let changes = parents.iter().filter_map(|(actor, seq)| journal(*actor).map(|journal| (journal, *seq)));
         let changes = changes.flat_map(|(journal, seq)| journal.iter().filter(move |change| change.id.seq <= seq));
-        let put = changes.filter_map(|change| match &change.operation {
+        let mut put = changes.filter_map(|change| match &change.operation {
             Operation::Put { field, value } if change.object == object && field == place => Some(value),
             _ => None,
         });
-        put.last().cloned()
+        put.next_back().cloned()
     }
 
     /// Objects that merged dreams made, and those that they are in the image.
