@@ -35,11 +35,13 @@ pub struct Candidate {
     pub tests: Vec<String>,
     /// A person's token came with the order: nothing is protected from it.
     pub is_allowed: bool,
+    /// By which it hides where objects lie.
+    pub places: u64,
 }
 
 impl Resident {
     pub(super) fn case(&self, alone: &Alone, candidate: Candidate) -> Result<Case, String> {
-        let Candidate { plan, held, last_of_genesis, tests, is_allowed } = candidate;
+        let Candidate { plan, held, last_of_genesis, tests, is_allowed, places } = candidate;
         let id: DreamId = plan.arrival.name.parse().map_err(|error: dream::DreamError| error.to_string())?;
         let dreams = alone.dreams().map_err(|error| error.to_string())?;
         let kept = dreams.read(id).map_err(|error| error.to_string())?;
@@ -56,7 +58,7 @@ impl Resident {
         let mut facts = facts_of(&kept, told);
         facts.insert("archive".into(), json!(archived(store, &roots)));
         facts.insert("mandateTests".into(), json!(tests));
-        Ok(Case { facts, plan, touched, verification, held, protected, resting: Resting { names } })
+        Ok(Case { facts, plan, touched, verification, held, protected, places, resting: Resting { names } })
     }
 }
 

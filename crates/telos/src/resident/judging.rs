@@ -11,9 +11,9 @@
 
 use super::dreaming::Dreaming;
 use super::judgement::{Checked, Judgement, Tested, VERDICT};
+use super::lend;
 use super::protection::Protected;
 use super::resting::Resting;
-use super::{hide_places, lend};
 use crate::alarm::Alarm;
 use crate::answer::failure_of;
 use crate::command::described;
@@ -55,6 +55,8 @@ pub struct Case {
     /// What earlier candidates found, which still holds; all else is judged.
     pub held: Judgement,
     pub protected: Protected,
+    /// By which it hides where objects lie.
+    pub places: u64,
     pub resting: Resting,
 }
 
@@ -107,17 +109,19 @@ struct Judge<'j, 'r> {
     surroundings: Surroundings,
     verification: ObjectId,
     touched: &'j BTreeMap<String, ObjectId>,
+    places: u64,
 }
 
 impl Dreaming<'_> {
     /// Judges, and tells the journal what was found; gives the exit code.
     pub fn judge(&mut self, case: Case) -> i32 {
-        let Case { plan, facts, touched, verification, held, protected, resting } = case;
+        let Case { plan, facts, touched, verification, held, protected, places, resting } = case;
         let watch = self.resident.watch.clone();
         let alarm = Alarm::new(move || keeper::Watch::interrupt(&*watch));
         let surroundings = Surroundings::of(self.resident.image.vm_mut());
         let (protected, resting, touched) = (&protected, &resting, &touched);
-        let mut judge = Judge { dreaming: self, alarm, protected, resting, surroundings, verification, touched };
+        let mut judge =
+            Judge { dreaming: self, alarm, protected, resting, surroundings, verification, touched, places };
         let judgement = judge.judgement(plan, facts, held);
         match judgement.and_then(|judgement| judgement.encode()) {
             Ok(told) => self.tell_calls(vec![Call::operation(VERDICT, &[], Answered::Simulated, Datum::bytes(&told))]),
@@ -313,7 +317,7 @@ impl Judge<'_, '_> {
     ) -> Result<T, Fault> {
         let resident = &mut *self.dreaming.resident;
         self.surroundings.put_back(resident.image.vm_mut());
-        hide_places(resident.image.vm_mut());
+        resident.image.vm_mut().hide_places(self.places);
         let verification = resident.image.value_of(self.verification);
         let limits = Limits { fuel: Some(UNIT_FUEL), memory_bytes: Some(UNIT_MEMORY_BYTES), ..resident.limits.clone() };
         resident.image.vm_mut().set_limits(limits);

@@ -66,6 +66,8 @@ struct UnderWay {
     effects: Vec<Effect>,
     candidates: u32,
     repeated: u64,
+    /// By which all candidates hide where objects lie, so that each is told the same of them.
+    places: u64,
     start: Instant,
 }
 
@@ -89,8 +91,19 @@ impl Resident {
             let since_commit = self.image.store().last_commit();
             let start = Instant::now();
             let (effects, candidates, repeated) = (Vec::new(), 0, 0);
-            let under_way =
-                UnderWay { number, order, request, arrival, since_commit, effects, candidates, repeated, start };
+            let places = system::random::number().unwrap_or(1);
+            let under_way = UnderWay {
+                number,
+                order,
+                request,
+                arrival,
+                since_commit,
+                effects,
+                candidates,
+                repeated,
+                places,
+                start,
+            };
             self.judge_anew(under_way, Judgement::default())
         });
         match begun {
@@ -185,7 +198,7 @@ impl Resident {
         let (store, is_allowed) = (self.image.store(), under_way.request.is_allowed);
         let last_of_genesis = *self.merges.last_of_genesis.get_or_init(|| protection::last_of_genesis(store));
         let tests = under_way.order.tests.clone();
-        self.candidate = Some(Candidate { plan, held, last_of_genesis, tests, is_allowed });
+        self.candidate = Some(Candidate { plan, held, last_of_genesis, tests, is_allowed, places: under_way.places });
         let forked = self.fork(&order, None);
         self.candidate = None;
         let point = forked.map_err(|failure| failure.message)?;
