@@ -32,7 +32,7 @@ fn merged(bench: &mut Bench, order: &[&Arrival], look: &str) -> String {
     shown
 }
 
-fn permutations<'d>(dreams: [&'d Arrival; 3]) -> Vec<[&'d Arrival; 3]> {
+fn permutations(dreams: [&Arrival; 3]) -> Vec<[&Arrival; 3]> {
     let [a, b, c] = dreams;
     vec![[a, b, c], [a, c, b], [b, a, c], [b, c, a], [c, a, b], [c, b, a]]
 }
