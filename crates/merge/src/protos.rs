@@ -11,7 +11,7 @@ use crate::fresh::Fresh;
 use crate::ledger::Ledger;
 use crate::line::{Element, Ruling, Sequence};
 use crate::rest::Rest;
-use crate::stamp::View;
+use crate::stamp::{Stamp, View};
 use crate::values::Values;
 use object::change::{ActorId, Datum, Line, ObjectId, Run};
 use std::collections::{BTreeMap, BTreeSet};
@@ -80,7 +80,7 @@ impl Ledger {
                 continue;
             }
             let views = self.views_before(edges, &winners);
-            for (element, proto) in self.replaced(*object, edges, &views, graph.view) {
+            for (element, proto) in self.replaced(*object, edges, &views, graph) {
                 if !graph.is_below_at_rest(proto, *object) {
                     graph.kept.entry(*object).or_default().insert(element);
                     is_more = true;
@@ -102,11 +102,23 @@ impl Ledger {
         views
     }
 
-    /// Protos that one of the views before shows, and that only those have deleted by now, each once, who made the edges or
-    /// what these replaced: who deletes what was kept means it.
-    fn replaced(&self, object: ObjectId, edges: &[Edge], before: &[View], now: &View) -> Vec<(Element, ObjectId)> {
+    /// Protos that one of the views before shows, and that only those have deleted by now, each once, who made the edges, or
+    /// what these replaced, or left them there: who deletes what was kept means it.
+    fn replaced<R: Rest>(
+        &self,
+        object: ObjectId,
+        edges: &[Edge],
+        before: &[View],
+        graph: &Graph<'_, R>,
+    ) -> Vec<(Element, ObjectId)> {
+        let now = graph.view;
         let Some(sequence) = self.lines.get(&(object, Line::Protos)) else { return Vec::new() };
-        let authors = replacing(sequence, edges, now);
+        let mut authors = replacing(sequence, edges, now);
+        for stamp in (0..sequence.pieces.len()).flat_map(|at| sequence.deletions(at)).filter(|stamp| now.sees(stamp)) {
+            if !authors.contains(&stamp.id.actor) && self.left_one_of(object, edges, stamp, graph.rest) {
+                authors.insert(stamp.id.actor);
+            }
+        }
         let mut found = Vec::new();
         for (at, piece) in sequence.pieces.iter().enumerate().filter(|(_, piece)| piece.moved.is_none()) {
             let mut by: BTreeSet<ActorId> = BTreeSet::new();
@@ -119,6 +131,17 @@ impl Ledger {
             }
         }
         found
+    }
+
+    /// Whether who deleted something there was shown one of these edges, and left it where it was.
+    fn left_one_of<R: Rest>(&self, object: ObjectId, edges: &[Edge], by: &Stamp, rest: &Fresh<'_, R>) -> bool {
+        let mut seen = edges.iter().filter(|edge| self.saw(&Edge { stamp: *by, ..**edge }, edge)).peekable();
+        if seen.peek().is_none() {
+            return false;
+        }
+        let view = self.forks.get(&by.id.actor).map_or(View::at(by.order - 1), |fork| fork.view.at_fork());
+        let left_out = self.rulings(&view, rest).remove(&object).unwrap_or_default().left_out;
+        seen.any(|edge| !left_out.contains(&edge.element))
     }
 
     /// Edges made since the oldest open fork that the view shows.

@@ -123,6 +123,8 @@ impl Model {
                 }
             }
         }
+        let left_them = |id: &&ChangeId| left_out.iter().any(|edge| self.known(**id).seen.contains(&edge.by));
+        replacing.extend(tree.deleted.values().flatten().filter(left_them).map(|id| id.actor));
         let mut replaced = Vec::new();
         for entry in tree.order() {
             let Some(by) = tree.deleted.get(&entry) else { continue };

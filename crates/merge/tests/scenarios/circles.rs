@@ -193,3 +193,23 @@ fn what_was_kept_goes_like_others_with_what_stands_behind_it() {
         assert_eq!(protos(&lab.image, a), [two, c], "{is_live}");
     }
 }
+
+/// Who sets the one proto that stands there already only deletes the others: it left that one, and meant to.
+#[test]
+fn who_leaves_only_what_is_left_out_takes_nothing_away() {
+    let mut lab = Lab::new();
+    let root = lab.object();
+    let [a, b] = [(); 2].map(|()| lab.create(Creation { protos: vec![root], ..Creation::default() }));
+    let mut one = lab.fork(2, Policy::ForkWins);
+    one.does(a, Operation::Delete { line: Line::Protos, index: 0, count: 1 }).does(a, add_proto(b));
+    lab.live(b, add_proto(a));
+    let mut other = lab.fork(3, Policy::LiveWins);
+    other.does(b, Operation::Delete { line: Line::Protos, index: 1, count: 1 });
+    for order in [[&one, &other], [&other, &one]] {
+        let mut lab = lab.clone();
+        for dream in order {
+            lab.merge(dream);
+        }
+        assert_eq!((protos(&lab.image, a), protos(&lab.image, b)), (vec![b], vec![root]));
+    }
+}
