@@ -67,7 +67,7 @@ fn a_client_cannot_say_by_itself_that_a_person_allows_it() {
         format!(r#"{{"command":{UNLOCK},"allowed":true}}"#),
         format!(r#"{{"command":{UNLOCK},"token":"{}"}}"#, guarded.secret()),
         format!(r#"{{"command":{UNLOCK},"author":"a person","cause":"x (allowed by a person)"}}"#),
-        format!(r#"{{"command":{{"merge":{{"dream":"d9","is_allowed":true}}}}}}"#),
+        r#"{"command":{"merge":{"dream":"d9","is_allowed":true}}}"#.to_string(),
         format!(r#"{{"command":{UNLOCK},"command":{UNLOCK},"is_allowed":true}}"#),
     ] {
         let words = said(&guarded, Kind::Request, &forged);

@@ -213,7 +213,7 @@ impl Rejections {
             Some(path) => format!("rejectionsOf(Lobby{})", getting(path)),
             None => "rejections".into(),
         };
-        let request = Request { form: Form::Json, ..Request::evaluate(&format!("Telos {list} map(asMap)")) };
+        let request = Request { form: Form::Json, ..Request::evaluate(format!("Telos {list} map(asMap)")) };
         let rejections = ask(&self.directory, &request)?;
         if self.json {
             return print(&format!("{rejections}\n"));
