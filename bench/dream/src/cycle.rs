@@ -29,6 +29,8 @@ const WARM_UP: usize = 3;
 
 /// Twenty tests, each with its own numbers.
 pub fn get_ready(client: &mut Client) {
+    // An image that no genesis made has none before somebody asks for it.
+    ask(client, &Request::evaluate("Verification type")).expect("there is one");
     ask(client, &Request::evaluate(STATE)).expect("it is written");
     let tests: Vec<String> = (1..=TESTS)
         .map(|number| {
