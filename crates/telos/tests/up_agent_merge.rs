@@ -56,11 +56,7 @@ fn live(up: &Up, expression: &str) -> String {
 fn telos(up: &Up, arguments: &[&str]) -> Ran {
     let mut command = command(Path::new("."), arguments);
     let ended = command.env("TELOS_IMAGE", &up.directory).output().expect("the binary starts");
-    Ran {
-        code: ended.status.code(),
-        output: String::from_utf8_lossy(&ended.stdout).into_owned(),
-        errors: String::from_utf8_lossy(&ended.stderr).into_owned(),
-    }
+    ended.into()
 }
 
 #[test]

@@ -139,23 +139,14 @@ fn verify(directory: &Path, told: &Told, when: &str) {
 
 #[test]
 fn kills_among_dreams_leave_live_exact_and_nobody_behind() {
-    let seed = std::env::var("TELOS_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
-    let kills = if std::env::var_os("TELOS_SOAK").is_some() { 200 } else { 6 };
-    println!("dream kill: TELOS_SEED={seed}, {kills} kills");
-    let mut random = Random::new(seed);
-    let temporary = tempfile::tempdir().expect("there is a place for temporary files");
-    let directory = temporary.path().join("image");
-    let mut up = Up::start_in(&directory, &[]);
-    up.send(STATE).ok();
-    up.stop();
     let told = Told::default();
     let mut dreams = 0;
-    for kill in 0..kills {
-        run_and_kill(&directory, &told, &mut random);
+    let killed = launch::kill::killed("dream kill", 6, STATE, |directory, random, when| {
+        run_and_kill(directory, &told, random);
         dreams += told.dreams.lock().unwrap().len();
-        verify(&directory, &told, &format!("TELOS_SEED={seed}, kill {kill}"));
-    }
+        verify(directory, &told, when);
+    });
     let written = told.live.load(Ordering::SeqCst);
-    println!("{kills} kills, {written} messages of live, {dreams} dreams");
+    println!("{} kills, {written} messages of live, {dreams} dreams", killed.kills);
     assert!(written > 0 && dreams > 0, "they worked");
 }

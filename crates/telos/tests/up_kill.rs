@@ -8,6 +8,7 @@ mod launch;
 
 use keeper::Client;
 use keeper::protocol::{Outcome, Request};
+use launch::kill::Killed;
 use launch::telos_in;
 use launch::up::{Up, is_alive, signal, wait_for};
 use std::path::Path;
@@ -82,25 +83,16 @@ fn verify(directory: &Path, told: &Told, when: &str) {
 
 #[test]
 fn a_killed_image_loses_nothing_that_was_answered() {
-    let seed = std::env::var("TELOS_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
-    let kills = if std::env::var_os("TELOS_SOAK").is_some() { 200 } else { 8 };
-    println!("kill: TELOS_SEED={seed}, {kills} kills");
-    let mut random = Random::new(seed);
-    let temporary = tempfile::tempdir().expect("there is a place for temporary files");
-    let directory = temporary.path().join("image");
-    let mut up = Up::start_in(&directory, &[]);
-    up.send(STATE).ok();
-    up.stop();
     let told = Told::default();
-    for kill in 0..kills {
-        run_and_kill(&directory, &told, &mut random);
-        verify(&directory, &told, &format!("TELOS_SEED={seed}, kill {kill}"));
-    }
+    let Killed { kills, directory, .. } = &launch::kill::killed("kill", 8, STATE, |directory, random, when| {
+        run_and_kill(directory, &told, random);
+        verify(directory, &told, when);
+    });
     let done: u64 = told.iter().map(|told| told.load(Ordering::SeqCst)).sum();
-    let store = store::Store::open_read_only(&directory, store::Options::default()).expect("nobody has it open");
+    let store = store::Store::open_read_only(directory, store::Options::default()).expect("nobody has it open");
     let pending = store.status().expect("it can be asked").pending_commits as u64;
     let checkpointed = store.last_commit() - pending;
     println!("{kills} kills, {done} messages, {checkpointed} of {} commits in the image", store.last_commit());
-    assert!(done > kills, "they worked");
-    assert!(checkpointed > kills, "checkpoints ran");
+    assert!(done > *kills, "they worked");
+    assert!(checkpointed > *kills, "checkpoints ran");
 }

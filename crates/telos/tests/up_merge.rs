@@ -3,7 +3,6 @@
 
 mod launch;
 
-use launch::Ran;
 use launch::up::{Up, wait_for};
 use serde_json::Value;
 
@@ -18,26 +17,16 @@ fn with_account() -> Up {
     up
 }
 
-fn telos(up: &Up, arguments: &[&str]) -> Ran {
-    let mut command = launch::command(".".as_ref(), arguments);
-    let ended = command.env("TELOS_IMAGE", &up.directory).output().expect("the binary starts");
-    Ran {
-        code: ended.status.code(),
-        output: String::from_utf8_lossy(&ended.stdout).into_owned(),
-        errors: String::from_utf8_lossy(&ended.stderr).into_owned(),
-    }
-}
-
 /// The name of a dream that did this and is kept.
 fn dreamt(up: &Up, source: &str) -> String {
-    let ran = telos(up, &["dream", "run", "--keep", "--json", "-e", source]);
+    let ran = up.telos(&["dream", "run", "--keep", "--json", "-e", source]);
     let told: Value = serde_json::from_str(&ran.ok()).expect("it is JSON");
     told["dream"].as_str().expect("it has a name").to_string()
 }
 
 fn merged(up: &Up, arguments: &[&str]) -> (Option<i32>, Value) {
     let all: Vec<&str> = ["dream", "merge", "--json"].iter().chain(arguments).copied().collect();
-    let ran = telos(up, &all);
+    let ran = up.telos(&all);
     let told = serde_json::from_str(&ran.output).unwrap_or_else(|_| panic!("no report: {ran:?}"));
     (ran.code, told)
 }
@@ -66,15 +55,15 @@ fn what_breaks_a_test_is_rejected_with_the_reason_and_kept() {
     let up = with_account();
     up.send("Account tax = method(balance * 0.2)").ok();
     let ran =
-        telos(&up, &["dream", "run", "--merge", "--mandate", "a third", "-e", "Account tax = method(balance * 0.3)"]);
+        up.telos(&["dream", "run", "--merge", "--mandate", "a third", "-e", "Account tax = method(balance * 0.3)"]);
     assert_eq!(ran.code, Some(3), "{ran:?}");
     assert!(ran.output.contains("AccountTest testTax: fails, and did not before"), "{}", ran.output);
     assert_eq!(live(&up, "Account tax"), "2");
-    let rejections = telos(&up, &["rejections"]).ok();
+    let rejections = up.telos(&["rejections"]).ok();
     assert!(rejections.contains("a third") && rejections.contains("AccountTest testTax"), "{rejections}");
-    let told: Value = serde_json::from_str(&telos(&up, &["rejections", "--json"]).ok()).expect("it is JSON");
+    let told: Value = serde_json::from_str(&up.telos(&["rejections", "--json"]).ok()).expect("it is JSON");
     let dream = told[0]["dream"].as_str().expect("it has a name");
-    assert!(telos(&up, &["dream", "show", dream]).ok().contains("until it is discarded"));
+    assert!(up.telos(&["dream", "show", dream]).ok().contains("until it is discarded"));
     assert_eq!(live(&up, "Telos rejections first mandate"), "a third");
 }
 
@@ -82,10 +71,10 @@ fn what_breaks_a_test_is_rejected_with_the_reason_and_kept() {
 fn verifying_merges_nothing() {
     let up = with_account();
     let dream = dreamt(&up, "Account tax = method(balance * 0.2)");
-    assert_eq!(telos(&up, &["dream", "verify", &dream]).code, Some(0));
+    assert_eq!(up.telos(&["dream", "verify", &dream]).code, Some(0));
     assert_eq!(live(&up, "Account tax"), "1");
     let broken = dreamt(&up, "AccountTest removeSlot(\"testTax\")");
-    let ran = telos(&up, &["dream", "verify", &broken]);
+    let ran = up.telos(&["dream", "verify", &broken]);
     assert_eq!(ran.code, Some(3), "{ran:?}");
     assert_eq!(live(&up, "Telos rejections size"), "0", "nobody wanted it merged");
 }
@@ -99,14 +88,14 @@ fn a_conflict_is_kept_as_data_and_decided_by_somebody() {
     assert_eq!((code, &report["open_conflicts"]), (Some(4), &Value::from(1)), "{report}");
     assert_eq!(live(&up, "Account rate"), "3", "what was written later is shown");
     assert_eq!(live(&up, "Telos conflicts first siblings map(value)"), "list(3, 5)");
-    let shown: Value = serde_json::from_str(&telos(&up, &["conflicts", "--json"]).ok()).expect("it is JSON");
+    let shown: Value = serde_json::from_str(&up.telos(&["conflicts", "--json"]).ok()).expect("it is JSON");
     assert_eq!((&shown[0]["object_name"], &shown[0]["base"]), (&"Account".into(), &"1".into()), "{shown}");
     up.send("Account rate = 4").ok();
-    assert!(telos(&up, &["conflicts"]).ok().contains("open"), "a later write closes nothing");
-    assert_eq!(telos(&up, &["conflicts", "resolve", "1", "--side", "1"]).ok(), "conflict 1 is resolved\n");
+    assert!(up.telos(&["conflicts"]).ok().contains("open"), "a later write closes nothing");
+    assert_eq!(up.telos(&["conflicts", "resolve", "1", "--side", "1"]).ok(), "conflict 1 is resolved\n");
     assert_eq!(live(&up, "Account rate"), "5");
-    assert_eq!(telos(&up, &["conflicts"]).ok(), "");
-    assert_eq!(telos(&up, &["conflicts", "resolve", "1", "--keep"]).code, Some(1), "it is decided already");
+    assert_eq!(up.telos(&["conflicts"]).ok(), "");
+    assert_eq!(up.telos(&["conflicts", "resolve", "1", "--keep"]).code, Some(1), "it is decided already");
 }
 
 #[test]
@@ -115,15 +104,15 @@ fn a_slot_says_where_it_comes_from_and_one_merge_can_be_taken_back() {
     let dream = dreamt(&up, "Account tax = method(balance * 0.2); Account extra := 1");
     assert_eq!(merged(&up, &[&dream]).0, Some(0));
     up.send("Account extra = 2").ok();
-    let why = telos(&up, &["why", "Account.tax"]).ok();
+    let why = up.telos(&["why", "Account.tax"]).ok();
     assert!(why.contains(&format!("merge {dream}")) && why.contains("regression"), "{why}");
-    let history: Value = serde_json::from_str(&telos(&up, &["history", "--json", "Account.extra"]).ok()).expect("JSON");
+    let history: Value = serde_json::from_str(&up.telos(&["history", "--json", "Account.extra"]).ok()).expect("JSON");
     assert_eq!(history["writings"].as_array().map(Vec::len), Some(2), "{history}");
     assert_eq!(history["writings"][1]["merge"]["dream"], dream.as_str());
-    let undone = telos(&up, &["undo", &dream]).ok();
+    let undone = up.telos(&["undo", &dream]).ok();
     assert!(undone.contains("left alone"), "what was written since stays: {undone}");
     assert_eq!(live(&up, "list(Account tax, Account extra)"), "list(1, 2)");
-    assert_eq!(telos(&up, &["undo", "3"]).code, Some(1), "commit 3 is no merge");
+    assert_eq!(up.telos(&["undo", "3"]).code, Some(1), "commit 3 is no merge");
 }
 
 #[test]
@@ -200,10 +189,10 @@ fn merges_survive_a_restart_and_the_same_journal_is_still_known() {
 fn a_dream_inside_of_a_rejected_one_cannot_be_merged() {
     let up = with_account();
     let outer = dreamt(&up, "Account rate = 5");
-    let ran = telos(&up, &["dream", "run", "--keep", "--json", "--within", &outer, "-e", "Account balance = 6"]);
+    let ran = up.telos(&["dream", "run", "--keep", "--json", "--within", &outer, "-e", "Account balance = 6"]);
     let told: Value = serde_json::from_str(&ran.ok()).expect("it is JSON");
     let inner = told["dream"].as_str().expect("it has a name");
-    let refused = telos(&up, &["dream", "merge", inner]);
+    let refused = up.telos(&["dream", "merge", inner]);
     assert_eq!(refused.code, Some(1), "{refused:?}");
     assert!(refused.errors.contains("which is not merged"), "{}", refused.errors);
     assert_eq!(merged(&up, &[&outer]).0, Some(0));

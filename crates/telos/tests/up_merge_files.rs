@@ -38,11 +38,7 @@ impl Desk {
 
     fn telos(&self, arguments: &[&str]) -> Ran {
         let ended = self.command(arguments).output().expect("the binary starts");
-        Ran {
-            code: ended.status.code(),
-            output: String::from_utf8_lossy(&ended.stdout).into_owned(),
-            errors: String::from_utf8_lossy(&ended.stderr).into_owned(),
-        }
+        ended.into()
     }
 
     fn command(&self, arguments: &[&str]) -> std::process::Command {

@@ -3,26 +3,15 @@
 
 mod launch;
 
-use launch::Ran;
 use launch::up::Up;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 const DOCUMENT: &str = include_str!("../../../docs/merge.md");
 
-fn telos(up: &Up, arguments: &[&str]) -> Ran {
-    let mut command = launch::command(".".as_ref(), arguments);
-    let ended = command.env("TELOS_IMAGE", &up.directory).output().expect("the binary starts");
-    Ran {
-        code: ended.status.code(),
-        output: String::from_utf8_lossy(&ended.stdout).into_owned(),
-        errors: String::from_utf8_lossy(&ended.stderr).into_owned(),
-    }
-}
-
 /// What a command tells as JSON, which ends with this code.
 fn told(up: &Up, code: i32, arguments: &[&str]) -> Value {
-    let ran = telos(up, arguments);
+    let ran = up.telos(arguments);
     assert_eq!(ran.code, Some(code), "{arguments:?}: {ran:?}");
     serde_json::from_str(&ran.output).unwrap_or_else(|error| panic!("{arguments:?}: {error}: {ran:?}"))
 }
@@ -133,7 +122,7 @@ fn what_cannot_be_done_is_told_and_has_another_code() {
         (&["undo", "d999"], 1, "not merged"),
         (&["undo", "999"], 1, "no commit 999"),
     ] {
-        let ran = telos(&up, arguments);
+        let ran = up.telos(arguments);
         assert!(ran.code == Some(code) && ran.output.is_empty(), "{arguments:?}: {ran:?}");
         assert!(ran.errors.contains(words), "{arguments:?}: {ran:?}");
     }
@@ -142,8 +131,8 @@ fn what_cannot_be_done_is_told_and_has_another_code() {
         (&["rejections"], "nothing was rejected"),
         (&["dream", "list"], "there are no dreams"),
     ] {
-        assert_eq!(telos(&up, &[arguments, &["--json"]].concat()).ok(), "[]\n");
-        let ran = telos(&up, arguments);
+        assert_eq!(up.telos(&[arguments, &["--json"]].concat()).ok(), "[]\n");
+        let ran = up.telos(arguments);
         assert!(ran.code == Some(0) && ran.output.is_empty() && ran.errors.contains(words), "{ran:?}");
     }
 }

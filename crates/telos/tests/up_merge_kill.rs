@@ -252,21 +252,12 @@ fn verify(directory: &Path, told: &mut [Told], when: &str) {
 
 #[test]
 fn kills_in_the_whole_cycle_leave_the_old_image_or_the_new_one() {
-    let seed = std::env::var("TELOS_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
-    let kills = if std::env::var_os("TELOS_SOAK").is_some() { 200 } else { 6 };
-    println!("merge kill: TELOS_SEED={seed}, {kills} kills");
-    let mut random = Random::new(seed);
-    let temporary = tempfile::tempdir().expect("there is a place for temporary files");
-    let directory = temporary.path().join("image");
-    let mut up = Up::start_in(&directory, &[]);
-    up.send(STATE).ok();
-    up.stop();
     let mut told = vec![Told::default(); MINDS];
-    for kill in 0..kills {
-        run_and_kill(&directory, &mut told, &mut random);
-        verify(&directory, &mut told, &format!("TELOS_SEED={seed}, kill {kill}"));
-    }
+    let killed = launch::kill::killed("merge kill", 6, STATE, |directory, random, when| {
+        run_and_kill(directory, &mut told, random);
+        verify(directory, &mut told, when);
+    });
     let counts: Vec<Counts> = told.iter().map(|told| told.counts).collect();
-    println!("{kills} kills: {counts:?}");
+    println!("{} kills: {counts:?}", killed.kills);
     assert!(counts.iter().map(|counts| counts.merged).sum::<u64>() > 0, "they worked");
 }

@@ -111,11 +111,7 @@ impl Scene {
     fn telos(&self, arguments: &[&str]) -> Ran {
         let mut command = launch::command(".".as_ref(), arguments);
         let ended = command.env("TELOS_IMAGE", &self.up.directory).output().expect("the binary starts");
-        Ran {
-            code: ended.status.code(),
-            output: String::from_utf8_lossy(&ended.stdout).into_owned(),
-            errors: String::from_utf8_lossy(&ended.stderr).into_owned(),
-        }
+        ended.into()
     }
 
     fn json(&self, arguments: &[&str]) -> Value {

@@ -18,29 +18,19 @@ fn with_account() -> Up {
     up
 }
 
-fn telos(up: &Up, arguments: &[&str]) -> Ran {
-    let mut command = launch::command(".".as_ref(), arguments);
-    let ended = command.env("TELOS_IMAGE", &up.directory).output().expect("the binary starts");
-    Ran {
-        code: ended.status.code(),
-        output: String::from_utf8_lossy(&ended.stdout).into_owned(),
-        errors: String::from_utf8_lossy(&ended.stderr).into_owned(),
-    }
-}
-
 fn json_of(ran: &Ran) -> Value {
     serde_json::from_str(&ran.output).unwrap_or_else(|_| panic!("no JSON: {ran:?}"))
 }
 
 /// The name of a dream that did this and is kept.
 fn dreamt(up: &Up, source: &str) -> String {
-    let ran = telos(up, &["dream", "run", "--keep", "--json", "--mandate", "a try", "-e", source]);
+    let ran = up.telos(&["dream", "run", "--keep", "--json", "--mandate", "a try", "-e", source]);
     json_of(&ran)["dream"].as_str().unwrap_or_else(|| panic!("{ran:?}")).to_string()
 }
 
 /// Judges a dream, or merges it; the exit code, and the report.
 fn judged(up: &Up, verb: &str, arguments: &[&str]) -> (Option<i32>, Value) {
-    let ran = telos(up, &[&["dream", verb, "--json"], arguments].concat());
+    let ran = up.telos(&[&["dream", verb, "--json"], arguments].concat());
     (ran.code, json_of(&ran))
 }
 
@@ -67,7 +57,7 @@ fn a_method_that_was_merged_before_is_not_novel() {
     up.start_again(&[]);
     assert_eq!(judged(&up, "verify", &[&same]).0, Some(3), "and after a restart");
     // A merge that is taken back was one all the same.
-    telos(&up, &["undo", &merged]).ok();
+    up.telos(&["undo", &merged]).ok();
     assert_eq!(judged(&up, "verify", &[&same]).0, Some(3));
 }
 
@@ -108,7 +98,7 @@ fn a_test_that_the_mandate_asks_for_is_a_gain_in_relevance() {
     let tests = report["verdict"]["tests"].as_array().unwrap();
     let fresh = tests.iter().find(|test| test["name"] == "AccountTest testFresh").unwrap();
     assert_eq!((&fresh["kind"], &fresh["is_asked_for"]), (&json!("newly_passing"), &json!(true)));
-    let ran = telos(&up, &["dream", "verify", "--test", "AccountTest testNone", &dream]);
+    let ran = up.telos(&["dream", "verify", "--test", "AccountTest testNone", &dream]);
     assert_eq!(ran.code, Some(3), "{ran:?}");
     assert!(ran.output.contains("missing        AccountTest testNone  (the mandate asks for it)"), "{}", ran.output);
     let (code, report) = judged(&up, "merge", &["--test", "AccountTest testFresh", &dream]);
@@ -120,10 +110,10 @@ fn a_test_that_the_mandate_asks_for_is_a_gain_in_relevance() {
 fn who_orders_a_dream_says_which_tests_it_is_for() {
     let up = with_account();
     up.send(WEIGHED).ok();
-    let ran = telos(&up, &["dream", "run", "--merge", "--mandate", "tidy", "-e", REDUCE]);
+    let ran = up.telos(&["dream", "run", "--merge", "--mandate", "tidy", "-e", REDUCE]);
     assert_eq!(ran.code, Some(3), "{ran:?}");
     let ran =
-        telos(&up, &["dream", "run", "--merge", "--test", "AccountTest testFresh", "--mandate", "tidy", "-e", REDUCE]);
+        up.telos(&["dream", "run", "--merge", "--test", "AccountTest testFresh", "--mandate", "tidy", "-e", REDUCE]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let up = with_account();
     up.send(WEIGHED).ok();
@@ -157,10 +147,10 @@ fn a_verdict_is_an_object_of_the_merge_that_rests_on_it() {
     assert!(report["verdict"]["tests"][0]["rests_on"].as_array().unwrap().len() > 1, "{report}");
     // One commit for all of it.
     assert_eq!(live(&up, "Telos merges last dream"), dream);
-    let why = json_of(&telos(&up, &["why", "--json", "Account.tax"]));
+    let why = json_of(&up.telos(&["why", "--json", "Account.tax"]));
     assert_eq!(why["merge"]["verdict"]["is_accepted"], true, "{why}");
     assert_eq!(why["merge"]["verdict"]["tests"][0]["name"], "AccountTest testBalance");
-    let why = telos(&up, &["why", "Account.tax"]).ok();
+    let why = up.telos(&["why", "Account.tax"]).ok();
     assert!(why.contains("regression   passed") && why.contains("1 of 1 tests pass"), "{why}");
 }
 
@@ -201,7 +191,7 @@ fn no_dream_changes_what_was_written_down() {
         "Telos appendProto(Object clone do(archive := list())); 1",
         "Lobby prependProto(Object clone do(UnitTest := Object clone)); 1",
     ] {
-        let ran = telos(&up, &["dream", "run", "--merge", "-e", source]);
+        let ran = up.telos(&["dream", "run", "--merge", "-e", source]);
         assert!(ran.code == Some(3) && ran.output.contains("protected"), "{source}: {ran:?}");
         up.send("Telos rejections removeLast; nil").ok();
         assert_eq!(live(&up, state), before, "{source}");
@@ -215,20 +205,20 @@ fn a_rejection_is_listed_shown_judged_again_and_gone_on_with() {
     assert_eq!(judged(&up, "merge", &[&dream]).0, Some(3));
     up.stop();
     up.start_again(&[]);
-    let told = json_of(&telos(&up, &["rejections", "--json"]));
+    let told = json_of(&up.telos(&["rejections", "--json"]));
     assert_eq!((&told[0]["dream"], &told[0]["objects"]), (&json!(dream), &json!(["Account"])), "{told}");
     assert_eq!(told[0]["verdict"]["isAccepted"], false);
     assert_eq!(live(&up, "Telos rejections last verdict results detect(check == \"regression\") outcome"), "failed");
-    assert!(telos(&up, &["dream", "show", &dream]).ok().contains("balance"));
-    let again = telos(&up, &["dream", "verify", &dream]);
+    assert!(up.telos(&["dream", "show", &dream]).ok().contains("balance"));
+    let again = up.telos(&["dream", "verify", &dream]);
     assert!(again.code == Some(3) && again.output.contains("newly failing  AccountTest testBalance"), "{again:?}");
     // Live has changed its mind: the same journal is good now.
     up.send("AccountTest testBalance = method(assertEquals(11, Account balance))").ok();
-    assert_eq!(telos(&up, &["dream", "verify", &dream]).code, Some(0));
+    assert_eq!(up.telos(&["dream", "verify", &dream]).code, Some(0));
     // Or somebody goes on with it, and mends what it lacks.
-    telos(&up, &["dream", "resume", &dream]).ok();
-    telos(&up, &["dream", "eval", &dream, "Account rate = 3"]).ok();
-    assert_eq!(telos(&up, &["dream", "merge", &dream]).code, Some(1), "it is going on");
+    up.telos(&["dream", "resume", &dream]).ok();
+    up.telos(&["dream", "eval", &dream, "Account rate = 3"]).ok();
+    assert_eq!(up.telos(&["dream", "merge", &dream]).code, Some(1), "it is going on");
 }
 
 #[test]
@@ -240,10 +230,10 @@ fn who_comes_later_is_shown_what_was_refused_of_the_same_objects() {
         live(&up, "list(Telos rejectionsOf(Account) map(dream), Telos rejectionsOf(Shop) size)"),
         format!("list(list(\"{dream}\"), 0)")
     );
-    assert_eq!(json_of(&telos(&up, &["rejections", "--of", "Account", "--json"]))[0]["dream"], json!(dream));
-    assert_eq!(telos(&up, &["rejections", "--of", "Shop"]).ok(), "");
+    assert_eq!(json_of(&up.telos(&["rejections", "--of", "Account", "--json"]))[0]["dream"], json!(dream));
+    assert_eq!(up.telos(&["rejections", "--of", "Shop"]).ok(), "");
     // A script in a dream.
-    let ran = telos(&up, &["dream", "run", "-e", "Telos rejectionsOf(Account) first reasons join(\"; \")"]);
+    let ran = up.telos(&["dream", "run", "-e", "Telos rejectionsOf(Account) first reasons join(\"; \")"]);
     assert!(ran.output.contains("AccountTest testBalance: fails, and did not before"), "{ran:?}");
     // An agent that only asks for the method that it is to mend.
     let request = |method: &str, params: Value| {
@@ -261,7 +251,7 @@ fn who_comes_later_is_shown_what_was_refused_of_the_same_objects() {
         request("done", json!({})),
     ];
     let agent: Vec<&str> = ["sh", "-c", ask, "agent"].into_iter().chain(requests.iter().map(String::as_str)).collect();
-    let ran = telos(&up, &[&["dream", "run", "--json", "--command"], &agent[..]].concat());
+    let ran = up.telos(&[&["dream", "run", "--json", "--command"], &agent[..]].concat());
     let told = json_of(&ran);
     let answers: Vec<Value> = told["agent"]["stderr"]
         .as_str()
@@ -311,7 +301,7 @@ fn every_kind_of_test_is_told_apart() {
         ("MixedTest testStays", "passing"),
     ];
     assert_eq!(kinds, expected);
-    let text = telos(&up, &["dream", "verify", &dream]).output;
+    let text = up.telos(&["dream", "verify", &dream]).output;
     for (name, kind) in expected {
         let line = format!("  {:<14} {name}\n", kind.replace('_', " "));
         assert_eq!(text.contains(&line), kind != "passing", "{line}{text}");

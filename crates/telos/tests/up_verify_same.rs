@@ -4,7 +4,6 @@
 
 mod launch;
 
-use launch::Ran;
 use launch::up::Up;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -108,16 +107,6 @@ const UNSURE: &[(&str, &str)] = &[
 
 const ACCOUNT: &str = "Account := Object clone do(rate := 1); nil";
 
-fn telos(up: &Up, arguments: &[&str]) -> Ran {
-    let mut command = launch::command(".".as_ref(), arguments);
-    let ended = command.env("TELOS_IMAGE", &up.directory).output().expect("the binary starts");
-    Ran {
-        code: ended.status.code(),
-        output: String::from_utf8_lossy(&ended.stdout).into_owned(),
-        errors: String::from_utf8_lossy(&ended.stderr).into_owned(),
-    }
-}
-
 /// An image with all probes as tests.
 fn with_probes() -> Up {
     let up = Up::start(&[]);
@@ -134,17 +123,17 @@ fn with_probes() -> Up {
 /// What a probe says in a dream.
 fn in_a_dream(up: &Up, name: &str) -> String {
     let source = format!("Telos verification runTest(\"ProbeTest test{name}\")");
-    let ran = telos(up, &["dream", "run", "--json", "-e", &source]);
+    let ran = up.telos(&["dream", "run", "--json", "-e", &source]);
     let told: Value = serde_json::from_str(&ran.output).unwrap_or_else(|_| panic!("no report: {ran:?}"));
     told["answer"]["error"]["message"].as_str().unwrap_or_else(|| panic!("{name}: {told}")).replace('\n', " ")
 }
 
 /// What all say on a candidate, before the change is laid on and after.
 fn on_a_candidate(up: &Up) -> BTreeMap<String, [String; 2]> {
-    let ran = telos(up, &["dream", "run", "--keep", "--json", "-e", "Account rate = 5"]);
+    let ran = up.telos(&["dream", "run", "--keep", "--json", "-e", "Account rate = 5"]);
     let told: Value = serde_json::from_str(&ran.output).expect("it is JSON");
     let dream = told["dream"].as_str().expect("it has a name");
-    let judged = telos(up, &["dream", "verify", "--json", dream]);
+    let judged = up.telos(&["dream", "verify", "--json", dream]);
     let told: Value = serde_json::from_str(&judged.output).unwrap_or_else(|_| panic!("no report: {judged:?}"));
     let tests = told["verdict"]["tests"].as_array().cloned().unwrap_or_default();
     assert_eq!(tests.len(), PROBES.len() + UNSURE.len(), "{told}");

@@ -58,10 +58,9 @@ impl Target {
     }
 }
 
-/// Let an object, a dream or the whole image change only with a person's token
+/// What locking and unlocking are told alike.
 #[derive(Args, Debug)]
-#[command(after_help = LOCK_EXAMPLES)]
-pub struct Lock {
+struct Order {
     #[command(flatten)]
     directory: ImageDirectory,
 
@@ -79,12 +78,33 @@ pub struct Lock {
     target: Target,
 }
 
+impl Order {
+    fn give(self, command: fn(LockTarget) -> Command) -> anyhow::Result<ExitCode> {
+        let request =
+            Request { command: command(self.target.target()), ..self.options.request("", "lock", Form::Json) };
+        let name = concat!("telos lock ", env!("CARGO_PKG_VERSION"));
+        let mut client = Client::connect(&self.directory.to_find()?, name)?;
+        self.allowance.show_to(&mut client)?;
+        match client.send(&request)?.outcome {
+            Outcome::Value(shown) => tell(&serde_json::from_str(&shown.text)?, self.json),
+            Outcome::Failure(failure) => Err(refusal(failure)),
+        }
+    }
+}
+
+/// Let an object, a dream or the whole image change only with a person's token
+#[derive(Args, Debug)]
+#[command(after_help = LOCK_EXAMPLES)]
+pub struct Lock {
+    #[command(flatten)]
+    order: Order,
+}
+
 impl Lock {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        let has_token = Imprint::of(&self.directory.to_find()?)?.is_some();
+        let has_token = Imprint::of(&self.order.directory.to_find()?)?.is_some();
         ensure!(has_token, "the image has no token, so nobody could unlock it again; `telos token new` makes one");
-        let report = asked(&self.directory, &self.allowance, &self.options, Command::Lock(self.target.target()))?;
-        tell(&report, self.json)
+        self.order.give(Command::Lock)
     }
 }
 
@@ -95,41 +115,12 @@ impl Lock {
 )]
 pub struct Unlock {
     #[command(flatten)]
-    directory: ImageDirectory,
-
-    #[command(flatten)]
-    options: RequestOptions,
-
-    #[command(flatten)]
-    allowance: Allowance,
-
-    /// Print a JSON object with kind, name and the commit
-    #[arg(long)]
-    json: bool,
-
-    #[command(flatten)]
-    target: Target,
+    order: Order,
 }
 
 impl Unlock {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        let report = asked(&self.directory, &self.allowance, &self.options, Command::Unlock(self.target.target()))?;
-        tell(&report, self.json)
-    }
-}
-
-fn asked(
-    directory: &ImageDirectory,
-    allowance: &Allowance,
-    options: &RequestOptions,
-    command: Command,
-) -> anyhow::Result<LockReport> {
-    let request = Request { command, ..options.request("", "lock", Form::Json) };
-    let mut client = Client::connect(&directory.to_find()?, concat!("telos lock ", env!("CARGO_PKG_VERSION")))?;
-    allowance.show_to(&mut client)?;
-    match client.send(&request)?.outcome {
-        Outcome::Value(shown) => Ok(serde_json::from_str(&shown.text)?),
-        Outcome::Failure(failure) => Err(refusal(failure)),
+        self.order.give(Command::Unlock)
     }
 }
 

@@ -9,11 +9,7 @@ impl Up {
     pub fn telos(&self, arguments: &[&str]) -> Ran {
         let mut command = command(".".as_ref(), arguments);
         let ended = command.env("TELOS_IMAGE", &self.directory).output().expect("the binary starts");
-        Ran {
-            code: ended.status.code(),
-            output: String::from_utf8_lossy(&ended.stdout).into_owned(),
-            errors: String::from_utf8_lossy(&ended.stderr).into_owned(),
-        }
+        ended.into()
     }
 
     /// What an expression comes to in live.

@@ -60,9 +60,5 @@ impl Bench {
 }
 
 fn ran(ended: std::process::Output) -> Ran {
-    Ran {
-        code: ended.status.code(),
-        output: String::from_utf8_lossy(&ended.stdout).into_owned(),
-        errors: String::from_utf8_lossy(&ended.stderr).into_owned(),
-    }
+    ended.into()
 }

@@ -4,12 +4,13 @@
 
 pub mod cycle;
 pub mod exec;
+pub mod kill;
 pub mod person;
 pub mod up;
 
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 /// What a run left behind.
 #[derive(Debug)]
@@ -17,6 +18,16 @@ pub struct Ran {
     pub code: Option<i32>,
     pub output: String,
     pub errors: String,
+}
+
+impl From<Output> for Ran {
+    fn from(ended: Output) -> Ran {
+        Ran {
+            code: ended.status.code(),
+            output: String::from_utf8_lossy(&ended.stdout).into_owned(),
+            errors: String::from_utf8_lossy(&ended.stderr).into_owned(),
+        }
+    }
 }
 
 impl Ran {
@@ -44,11 +55,7 @@ pub fn telos_in(directory: &Path, arguments: &[&str], input: &str) -> Ran {
     let _ = stdin.write_all(input.as_bytes());
     drop(stdin);
     let ended = child.wait_with_output().expect("the binary ends");
-    Ran {
-        code: ended.status.code(),
-        output: String::from_utf8_lossy(&ended.stdout).into_owned(),
-        errors: String::from_utf8_lossy(&ended.stderr).into_owned(),
-    }
+    ended.into()
 }
 
 pub fn command(directory: &Path, arguments: &[&str]) -> Command {

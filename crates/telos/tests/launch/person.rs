@@ -57,11 +57,7 @@ impl Guarded {
         let mut command = super::command(".".as_ref(), arguments);
         command.env("TELOS_IMAGE", &self.up.directory).envs(variables.iter().copied());
         let ended = command.stdin(std::process::Stdio::null()).output().expect("the binary starts");
-        Ran {
-            code: ended.status.code(),
-            output: String::from_utf8_lossy(&ended.stdout).into_owned(),
-            errors: String::from_utf8_lossy(&ended.stderr).into_owned(),
-        }
+        ended.into()
     }
 
     /// What an expression comes to in live.
