@@ -113,10 +113,7 @@ impl Heap {
                 continue;
             }
             let object = self.resident(handle);
-            self.mark_shape(object.shape.0 as usize, marker);
-            let count = self.shapes.get(object.shape).names.len().min(INLINE_SLOTS);
-            object.inline[..count].iter().for_each(|&value| marker.visit(value));
-            object.more.iter().for_each(|&value| marker.visit(value));
+            self.mark_slots(object, marker);
             match &object.data {
                 Data::None | Data::Sequence(_) => {}
                 // What the loader keeps may be held by something that is not here: it is not garbage.
@@ -127,13 +124,18 @@ impl Heap {
         }
     }
 
+    #[inline]
+    fn mark_slots(&self, object: &Object, marker: &mut Marker) {
+        self.mark_shape(object.shape.0 as usize, marker);
+        let count = self.shapes.get(object.shape).names.len().min(INLINE_SLOTS);
+        object.inline[..count].iter().for_each(|&value| marker.visit(value));
+        object.more.iter().for_each(|&value| marker.visit(value));
+    }
+
     /// What lies behind the veil. Its weak links hold what they lead to, which would not be found there to be cleared.
     fn mark_veiled(&self, handle: Handle, marker: &mut Marker) -> bool {
         let mark = |object: &Object| {
-            self.mark_shape(object.shape.0 as usize, marker);
-            let count = self.shapes.get(object.shape).names.len().min(INLINE_SLOTS);
-            object.inline[..count].iter().for_each(|&value| marker.visit(value));
-            object.more.iter().for_each(|&value| marker.visit(value));
+            self.mark_slots(object, marker);
             match &object.data {
                 Data::None | Data::Sequence(_) => {}
                 Data::Weak(target) => marker.visit(*target),

@@ -10,6 +10,7 @@ use crate::form::readable_text;
 use crate::image::{Cause, Image};
 use crate::landmarks::{Landmarks, slot, slot_object};
 use object::change::{Body, Change, ChangeId, Datum, Field, ObjectId, Operation, Run, Text};
+use std::collections::BTreeSet;
 use store::{Store, Ticket};
 
 /// The delivery that brings what a dream wrote in directories there.
@@ -203,7 +204,7 @@ impl Image {
         let lobby = Landmarks::of(&self.store)?.lobby;
         let telos = slot_in(&self.store, lobby, "Telos")?;
         let list = telos.map(|telos| slot_in(&self.store, telos, "outbox")).transpose()?.flatten();
-        let mut guarded: Vec<ObjectId> = list.into_iter().collect();
+        let mut guarded: BTreeSet<ObjectId> = list.into_iter().collect();
         for record in list.map(|list| held(&self.store, list)).transpose()?.unwrap_or_default() {
             let arguments = slot_in(&self.store, record, "arguments")?;
             guarded.extend([record].into_iter().chain(arguments));

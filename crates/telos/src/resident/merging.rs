@@ -195,8 +195,7 @@ impl Resident {
             time_ms: Some(CANDIDATE_TIME.as_millis() as u64),
             ..DreamOrder::default()
         };
-        let (store, is_allowed) = (self.image.store(), under_way.request.is_allowed);
-        let last_of_genesis = *self.merges.last_of_genesis.get_or_init(|| protection::last_of_genesis(store));
+        let (last_of_genesis, is_allowed) = (self.last_of_genesis(), under_way.request.is_allowed);
         let tests = under_way.order.tests.clone();
         self.candidate = Some(Candidate { plan, held, last_of_genesis, tests, is_allowed, places: under_way.places });
         let forked = self.fork(&order, None);
@@ -205,6 +204,12 @@ impl Resident {
         let name = DreamId(point.actor).to_string();
         self.merges.under_way.insert(name.clone(), under_way);
         Ok(Next::Candidate(name))
+    }
+
+    /// The number of the last change of the first commit, which is the same as long as there is the image.
+    pub(super) fn last_of_genesis(&self) -> u64 {
+        let store = self.image.store();
+        *self.merges.last_of_genesis.get_or_init(|| protection::last_of_genesis(store))
     }
 
     /// If this dream was a candidate: decides, and tells whoever waits for it.
