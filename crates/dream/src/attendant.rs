@@ -58,6 +58,7 @@ impl Forked {
     pub fn give_up_all_else(self) -> Result<Alone, DreamError> {
         // Nobody reads what it would say, and another thread may have held the lock of standard error for ever.
         std::panic::set_hook(Box::new(|_| {}));
+        sandbox::process::seclude();
         let failed =
             |action| move |errno: Errno| DreamError::Seal(SandboxError::System { action, source: errno.into() });
         system::descriptor::close_all_but(&[self.line.as_raw_fd()]).map_err(failed("close what was inherited"))?;

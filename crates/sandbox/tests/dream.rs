@@ -2,7 +2,7 @@
 //! second copy, and stays with it to its end. What a dream cannot do is in the conformance suite.
 
 use sandbox::outcome::{ChangeKind, Limit};
-use sandbox::process::{get_ready, sealed};
+use sandbox::process::{get_ready, sealed, seclude};
 use sandbox::{
     Access, Grant, Limits, Network, Order, Outcome, Running, SandboxError, Stdin, Stream, Streams, Verdict, View,
 };
@@ -314,4 +314,38 @@ fn what_was_made_ready_before_serves_all_copies() {
     for _ in 0..3 {
         attended(|| assert_eq!(dream(&order(), || 0).verdict, Verdict::Exited(0)));
     }
+}
+
+/// A network for each cost more than all else of a dream: whoever is secluded is where nothing is, and its dreamer stays there.
+#[test]
+fn whoever_is_secluded_shares_a_network_with_nothing_in_it() {
+    get_ready();
+    let network = || std::fs::read_link("/proc/self/ns/net").unwrap();
+    let of_host = network();
+    attended(|| {
+        seclude();
+        let void = network();
+        assert_ne!(void, of_host);
+        let interfaces = std::fs::read_to_string("/proc/self/net/dev").unwrap();
+        assert_eq!(interfaces.lines().filter(|line| line.contains(':')).count(), 1, "{interfaces}");
+        for _ in 0..2 {
+            assert_eq!(dream(&order(), || i32::from(network() != void)).verdict, Verdict::Exited(0));
+        }
+    });
+}
+
+/// A dreamer in the image's own group of processes could end the image by one call, where both are of the same user.
+#[test]
+fn who_stays_in_the_session_is_in_no_group_of_the_host() {
+    get_ready();
+    attended(|| {
+        seclude();
+        let ended = dream(&order(), || {
+            let is_alone = rustix::process::getpgrp().is_init() && rustix::process::getpid().is_init();
+            let is_last = rustix::process::getpriority_process(None).is_ok_and(|nice| nice > 0);
+            let has_terminal = std::fs::File::open("/dev/tty").is_ok();
+            i32::from(!is_alone) | i32::from(!is_last) << 1 | i32::from(has_terminal) << 2
+        });
+        assert_eq!(ended.verdict, Verdict::Exited(0));
+    });
 }

@@ -10,6 +10,7 @@
 //! - `disk`: a file as the log needs it, as a trait, so that tests can put a failing one in its place
 //! - `file`: what the standard library does not offer for files: write-back in pieces, locks with an owner
 //! - `shell`: words as a shell takes them, for messages
+//! - `terminal`: the one that controls a process, given up
 //! - `lmdb`: the B+tree in a mapped file that holds the image
 //! - `memory`: where a program's memory comes from, and that of its copies
 //! - `output`: whether standard output was closed from the beginning
@@ -42,5 +43,6 @@ pub mod raw;
 pub mod sealing;
 pub mod seccomp;
 pub mod shell;
+pub mod terminal;
 
 pub use error::SystemError;

@@ -7,7 +7,7 @@
 mod alive;
 mod by_hand;
 
-use sandbox::process::{get_ready, sealed};
+use sandbox::process::{get_ready, sealed, seclude};
 use sandbox::{Order, Running, Streams};
 use std::io::{PipeWriter, Read, Write};
 use std::os::fd::AsFd;
@@ -31,6 +31,7 @@ const ARMS: &[(&str, Attend)] = &[
     ("by hand: and namespaces, ids, files", |into| by_hand::make(into, by_hand::Walls::Namespaces)),
     ("by hand: and cgroup, rights, filter, rules", |into| by_hand::make(into, by_hand::Walls::All)),
     ("sealed", |into| {
+        seclude();
         let ended = sealed(&Order::default(), Streams::nowhere(), &[into.as_fd()], || tell(into));
         i32::from(ended.and_then(|running| running.wait()).is_err())
     }),

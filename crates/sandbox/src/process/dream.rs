@@ -16,6 +16,7 @@ use super::plan::Base;
 use super::seal;
 use super::start::{self, GoingOn, Purpose};
 use super::supervise::{Companion, Run};
+use super::void::{self, Void};
 use crate::backend::{Running, Stop, Streams};
 use crate::error::SandboxError;
 use crate::network::Network;
@@ -26,6 +27,7 @@ use rustix::io::Errno;
 use rustix::process::WaitOptions;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::fs::MetadataExt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use system::clone::PANICKED;
 
 /// Makes what all dreams need, so that copies of this process have it. Nothing is wrong if nobody calls it.
@@ -34,6 +36,35 @@ pub fn get_ready() {
     Base::of_dreams();
     seal::last_capability();
     Ids::of_run();
+    Void::get_ready();
+}
+
+/// In an attendant, before it closes what it inherited: leaves the host's network, and lets live go first from here on, for itself and
+/// for its dreamer. Nothing is wrong if nobody calls it: the dreamer gets a network of its own then.
+pub fn seclude() {
+    void::enter();
+    let_live_go_first();
+}
+
+/// How much less of the processor a dream gets than live, as `nice` has it: about a tenth of live's share, if both want all.
+const NICE: i32 = 10;
+
+/// Has the scheduler prefer live to the calling process and its copies. Most kernels give each session a share, and look at this
+/// within it: so a dream stays in live's session, and leaves only the terminal.
+fn let_live_go_first() {
+    let _ = rustix::process::setpriority_process(None, NICE);
+    HAS_NO_TERMINAL.store(system::terminal::leave().is_ok(), Ordering::Relaxed);
+}
+
+/// This process has left its terminal, and so have its copies.
+static HAS_NO_TERMINAL: AtomicBool = AtomicBool::new(false);
+
+/// In a dreamer: becomes nobody that a terminal or a group of processes of the host controls.
+pub fn detach() -> rustix::io::Result<()> {
+    match HAS_NO_TERMINAL.load(Ordering::Relaxed) {
+        true => rustix::process::setpgid(None, None),
+        false => rustix::process::setsid().map(drop),
+    }
 }
 
 /// Makes a sealed copy of this process, which has one thread, and has it run `body`, whose answer is its exit code. It has

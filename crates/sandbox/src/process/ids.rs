@@ -53,18 +53,25 @@ impl Ids {
 
     /// A user namespace in which a file's owner and group are the run's. It is there as long as its descriptor is.
     pub fn namespace_for(self, owner: u32, group: u32) -> io::Result<OwnedFd> {
-        let (held, lifeline) = pipe_with(PipeFlags::CLOEXEC)?;
-        let child = clone::clone(clone::namespace::USER, || {
-            let mut byte = [0u8; 1];
-            let is_left = system::descriptor::close_all_but(&[held.as_raw_fd()]).is_ok();
-            i32::from(!is_left || rustix::io::read(&held, &mut byte).is_err())
-        })?;
-        let namespace = write_maps(child.pid, (owner, self.user), (group, self.group))
-            .and_then(|()| fs::File::open(format!("/proc/{}/ns/user", child.pid)));
-        drop(lifeline);
-        clone::wait(child.pid, true)?;
-        Ok(namespace?.into())
+        with_idle(clone::namespace::USER, |pid| {
+            write_maps(pid, (owner, self.user), (group, self.group))?;
+            fs::File::open(format!("/proc/{pid}/ns/user")).map(OwnedFd::from)
+        })
     }
+}
+
+/// Has a process in new namespaces that does nothing, while somebody looks at it: what is opened of them there is left.
+pub fn with_idle<T>(namespaces: u64, look: impl FnOnce(i32) -> io::Result<T>) -> io::Result<T> {
+    let (held, lifeline) = pipe_with(PipeFlags::CLOEXEC)?;
+    let child = clone::clone(namespaces, || {
+        let mut byte = [0u8; 1];
+        let is_left = system::descriptor::close_all_but(&[held.as_raw_fd()]).is_ok();
+        i32::from(!is_left || rustix::io::read(&held, &mut byte).is_err())
+    })?;
+    let seen = look(child.pid);
+    drop(lifeline);
+    clone::wait(child.pid, true)?;
+    seen
 }
 
 /// Of users and of groups. Read once: copies of this process in the same user namespace have them.
@@ -91,7 +98,7 @@ fn chosen(map: &str, random: u32) -> Option<u32> {
 }
 
 /// One user and one group, inside and outside.
-fn write_maps(pid: i32, user: (u32, u32), group: (u32, u32)) -> io::Result<()> {
+pub fn write_maps(pid: i32, user: (u32, u32), group: (u32, u32)) -> io::Result<()> {
     fs::write(format!("/proc/{pid}/setgroups"), "deny")?;
     fs::write(format!("/proc/{pid}/gid_map"), format!("{} {} 1", group.0, group.1))?;
     fs::write(format!("/proc/{pid}/uid_map"), format!("{} {} 1", user.0, user.1))

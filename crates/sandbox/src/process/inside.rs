@@ -5,6 +5,7 @@
 //! process. All it needs is in the plan.
 
 use super::cgroup;
+use super::dream;
 use super::network::Wires;
 use super::plan::Plan;
 use super::report::{Failure, LENGTH, Message, Step};
@@ -237,7 +238,10 @@ fn take(handed: &Handed<'_>) -> rustix::io::Result<()> {
         // No handler of whoever started us runs inside; a cell has none.
         program::restore_signals()?;
     }
-    rustix::process::setsid()?;
+    match handed.plan.purpose {
+        Purpose::Dream => dream::detach()?,
+        _ => drop(rustix::process::setsid()?),
+    }
     rustix::process::umask(Mode::from_raw_mode(0o022));
     Ok(())
 }

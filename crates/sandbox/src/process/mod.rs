@@ -13,7 +13,7 @@
 //! - `start`: how a run begins; `supervise`: the one outside, to the last trace of it; `change` reads what it wrote
 //! - `cell`: a process with namespaces prepared for runs to come, which `crate::warden` keeps
 //! - `zygote`: interpreters that have started already
-//! - `dream`: a copy of ourselves in place of a program
+//! - `dream`: a copy of ourselves in place of a program; `void`: the network that all of those share
 //! - `cgroup`, `meter`: what it uses; `survey`: what this host offers
 //!
 //! Nothing is ever mounted outside: all mounts are made in the run's own mount namespace and go with it.
@@ -41,6 +41,7 @@ mod supervise;
 mod survey;
 mod syscalls;
 mod view;
+mod void;
 mod world;
 mod zygote;
 
@@ -50,7 +51,7 @@ use crate::order::Order;
 use crate::wall::{Strength, Wall};
 
 pub(crate) use cell::{Cell, can_run};
-pub use dream::{Dreamer, get_ready, reap, sealed, sealed_meanwhile};
+pub use dream::{Dreamer, get_ready, reap, sealed, sealed_meanwhile, seclude};
 pub use report::SAID_BY_ZYGOTES;
 pub(crate) use source::find as find_granted;
 pub(crate) use start::begin_in;

@@ -12,6 +12,7 @@ use super::source::{self, Origin, Source};
 use super::stream::{self, Given, Kept};
 use super::supervise::{Init, Run};
 use super::survey;
+use super::void;
 use super::zygote::{self, Guest, HANDED_TO_ZYGOTE};
 use crate::backend::Streams;
 use crate::error::SandboxError;
@@ -24,7 +25,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
-use system::clone::{self, Child};
+use system::clone::{self, Child, namespace};
 use system::passing::{self, Received};
 
 /// Whether a program is to run, or it is only to be found out whether one could.
@@ -91,12 +92,14 @@ pub fn begin_with(
             code => code,
         })
     };
-    let (child, lacks) = match make(all_namespaces(), &plan) {
+    // All dreams have the same network, in which there is nothing.
+    let shared = if is_dream && void::is_entered() { namespace::NETWORK } else { 0 };
+    let (child, lacks) = match make(all_namespaces() & !shared, &plan) {
         Ok(child) => (child, Vec::new()),
         Err(errno) => {
             let lacks = weaker(errno, order)?;
             plan.do_without(&lacks);
-            let left = all_namespaces() & !namespaces_of(&lacks);
+            let left = all_namespaces() & !namespaces_of(&lacks) & !shared;
             (make(left, &plan).map_err(SandboxError::system("make namespaces for the sandbox"))?, lacks)
         }
     };

@@ -1,7 +1,7 @@
 //! The rows in a sealed copy of this process that starts no program: the attempt is a function of ours there.
 
 use crate::table::Row;
-use sandbox::process::{Process, sealed};
+use sandbox::process::{Process, get_ready, sealed, seclude};
 use sandbox::{Backend, Order, Running, SandboxError, Streams, Strength, Wall};
 use std::io::Write;
 
@@ -43,6 +43,8 @@ impl Backend for Dream {
             _ => return Err(SandboxError::NoProgram { program: format!("{program:?}, which a dream cannot start,") }),
         };
         let order = Order { program: Vec::new(), ..order.clone() };
+        get_ready();
+        seclude();
         Ok(sealed(&order, streams, &[], body)?)
     }
 }

@@ -228,7 +228,9 @@ pub const ROWS: &[Row] = &[
         let is_own = session != 0 && group != 0 && terminal == "0";
         Ok(if is_own { "its own".into() } else { format!("session {session}, group {group}, terminal {terminal}") })
     })
-    .says(&["its own"]),
+    .says(&["its own"])
+    // It stays in the session of the image, whose share of the processor it has: without its terminal, in a group of its own.
+    .or_in_dreams(&["session 0, group 1, terminal 0"]),
     Row::own("trace.host_by_proc", "reads files of a process of the host", || {
         got(fs::read(format!("/proc/{}/cmdline", told("HOST_PID"))))
     })
