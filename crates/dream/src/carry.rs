@@ -1,5 +1,5 @@
-//! Carries bytes between the keeper and a dreamer, beside whoever supervises that, on the same thread: it never waits, and what
-//! one side does not take yet it holds, a piece each way, and takes no more meanwhile.
+//! Carries bytes between the keeper and a dreamer, beside whoever supervises that, on the same thread: it never waits, but for
+//! a moment where a journal comes faster than it may, and what one side does not take yet it holds, a piece each way, and takes no more meanwhile.
 //!
 //! **Order.** The dreamer tells its journal what it committed before it answers. So whatever is answered was written down, as
 //! long as the journal is emptied before an answer is carried on.
@@ -16,7 +16,7 @@ use rustix::net::{RecvFlags, SendFlags};
 use sandbox::process::Companion;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// How much is carried at once.
 const PIECE_BYTES: usize = 16 << 10;
@@ -93,6 +93,38 @@ fn make_room(piece: &mut Vec<u8>) {
     piece.reserve_exact(PIECE_BYTES);
 }
 
+/// How fast a journal is taken, whatever the dreamer does: what waits stays in its pipe, and keeps the dreamer waiting.
+struct Pace {
+    /// What was taken since then went at the full rate.
+    since: Instant,
+    bytes: u64,
+}
+
+impl Pace {
+    const BYTES_PER_SECOND: u64 = 32 << 20;
+    /// What was not taken for so long is not made up for.
+    const CREDIT: Duration = Duration::from_millis(250);
+    /// Shorter pauses are made together.
+    const SHORTEST: Duration = Duration::from_millis(4);
+    /// Whoever watches the dreamer meanwhile is late by no more.
+    const LONGEST: Duration = Duration::from_millis(20);
+
+    fn new(now: Instant) -> Pace {
+        Pace { since: now, bytes: 0 }
+    }
+
+    /// How long to wait after these.
+    fn after(&mut self, bytes: usize, now: Instant) -> Duration {
+        self.bytes += bytes as u64;
+        let due = self.since + Duration::from_nanos(self.bytes.saturating_mul(1_000_000_000) / Pace::BYTES_PER_SECOND);
+        if now.saturating_duration_since(due) > Pace::CREDIT {
+            *self = Pace::new(now - Pace::CREDIT);
+        }
+        let ahead = due.saturating_duration_since(now);
+        if ahead < Pace::SHORTEST { Duration::ZERO } else { ahead.min(Pace::LONGEST) }
+    }
+}
+
 pub struct Carrier {
     /// To the keeper.
     line: UnixStream,
@@ -107,6 +139,7 @@ pub struct Carrier {
     is_told: bool,
     /// What comes out of its journal, a piece of it.
     piece: Vec<u8>,
+    pace: Pace,
     /// Why nothing more is taken from it.
     failure: Option<DreamError>,
 }
@@ -120,8 +153,8 @@ impl Carrier {
     ) -> rustix::io::Result<Carrier> {
         rustix::fs::fcntl_setfl(&journal, OFlags::NONBLOCK)?;
         let (up, piece) = (Piece::default(), Vec::new());
-        let (is_told, failure) = (false, None);
-        Ok(Carrier { line, conversation, journal, recording, decoder, down, up, is_told, piece, failure })
+        let (is_told, failure, pace) = (false, None, Pace::new(Instant::now()));
+        Ok(Carrier { line, conversation, journal, recording, decoder, down, up, is_told, piece, pace, failure })
     }
 
     /// After the end of the dreamer, which holds nothing open any more: carries what it left. What the keeper does not take is lost.
@@ -209,6 +242,10 @@ impl Carrier {
                 }
             });
             self.failure = failure.or(fed.err().map(DreamError::from));
+            let pause = self.pace.after(self.piece.len(), Instant::now());
+            if !pause.is_zero() {
+                std::thread::sleep(pause);
+            }
         }
     }
 }
@@ -239,6 +276,22 @@ fn now() -> Time {
 mod tests {
     use super::*;
     use std::io::{Read, Write};
+
+    /// A dreamer that floods its journal is taken from at the rate that there is, in the long run; one that says little never waits.
+    #[test]
+    fn a_flood_is_taken_at_its_rate_and_a_trickle_at_once() {
+        let start = Instant::now();
+        let (mut pace, mut now) = (Pace::new(start), start);
+        for _ in 0..8 * Pace::BYTES_PER_SECOND / PIECE_BYTES as u64 {
+            now += pace.after(PIECE_BYTES, now);
+        }
+        assert!((Duration::from_millis(7_900)..=Duration::from_secs(8)).contains(&(now - start)), "{:?}", now - start);
+        let mut pace = Pace::new(start);
+        for _ in 0..1000 {
+            now += Duration::from_millis(1);
+            assert!(pace.after(PIECE_BYTES, now).is_zero());
+        }
+    }
 
     /// Were the end of a line met here, whoever carries would never meet it, and the dream outlive its keeper.
     #[test]

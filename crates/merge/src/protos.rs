@@ -14,16 +14,37 @@ use crate::rest::Rest;
 use crate::stamp::{Stamp, View};
 use crate::values::Values;
 use object::change::{ActorId, Datum, Line, ObjectId, Run};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// Elements of the protos of some objects.
 type Elements = BTreeMap<ObjectId, BTreeSet<Element>>;
 
+type Rulings = BTreeMap<ObjectId, Ruling>;
+
+/// What was found of views that others rest on. Each is asked for again and again: without it, every circle that live closed
+/// would double the work.
+type Known = RefCell<BTreeMap<View, Rc<Rulings>>>;
+
 impl Ledger {
     /// What becomes in this view of the protos of those objects of which some are left out.
-    pub(crate) fn rulings<R: Rest>(&self, view: &View, rest: &Fresh<'_, R>) -> BTreeMap<ObjectId, Ruling> {
+    pub(crate) fn rulings<R: Rest>(&self, view: &View, rest: &Fresh<'_, R>) -> Rulings {
+        Rc::unwrap_or_clone(self.known_rulings(view, rest, &Known::default()))
+    }
+
+    fn known_rulings<R: Rest>(&self, view: &View, rest: &Fresh<'_, R>, known: &Known) -> Rc<Rulings> {
+        if let Some(found) = known.borrow().get(view) {
+            return found.clone();
+        }
+        let found = Rc::new(self.find_rulings(view, rest, known));
+        known.borrow_mut().insert(view.clone(), found.clone());
+        found
+    }
+
+    fn find_rulings<R: Rest>(&self, view: &View, rest: &Fresh<'_, R>, known: &Known) -> Rulings {
         let edges = self.new_edges(view);
-        let mut graph = Graph { ledger: self, view, rest, accepted: BTreeMap::new(), kept: Elements::new() };
+        let mut graph = Graph { ledger: self, view, rest, known, accepted: BTreeMap::new(), kept: Elements::new() };
         let mut left_out = self.take_in(&mut graph, &edges);
         while self.keep_replaced(&mut graph, &left_out) {
             left_out = self.take_in(&mut graph, &edges);
@@ -63,7 +84,7 @@ impl Ledger {
         if !graph.leads(edge.to, edge.from, |other| self.saw(edge, other)) {
             return false;
         }
-        let rulings = self.rulings(&View::at(edge.stamp.order - 1), graph.rest);
+        let rulings = self.known_rulings(&View::at(edge.stamp.order - 1), graph.rest, graph.known);
         let is_shown = |other: &Edge| {
             let ruling = rulings.get(&other.from);
             self.saw(edge, other) && !ruling.is_some_and(|ruling| ruling.left_out.contains(&other.element))
@@ -115,7 +136,7 @@ impl Ledger {
         let Some(sequence) = self.lines.get(&(object, Line::Protos)) else { return Vec::new() };
         let mut authors = replacing(sequence, edges, now);
         for stamp in (0..sequence.pieces.len()).flat_map(|at| sequence.deletions(at)).filter(|stamp| now.sees(stamp)) {
-            if !authors.contains(&stamp.id.actor) && self.left_one_of(object, edges, stamp, graph.rest) {
+            if !authors.contains(&stamp.id.actor) && self.left_one_of(object, edges, stamp, graph) {
                 authors.insert(stamp.id.actor);
             }
         }
@@ -134,14 +155,16 @@ impl Ledger {
     }
 
     /// Whether who deleted something there was shown one of these edges, and left it where it was.
-    fn left_one_of<R: Rest>(&self, object: ObjectId, edges: &[Edge], by: &Stamp, rest: &Fresh<'_, R>) -> bool {
+    fn left_one_of<R: Rest>(&self, object: ObjectId, edges: &[Edge], by: &Stamp, graph: &Graph<'_, R>) -> bool {
         let mut seen = edges.iter().filter(|edge| self.saw(&Edge { stamp: *by, ..**edge }, edge)).peekable();
         if seen.peek().is_none() {
             return false;
         }
         let view = self.forks.get(&by.id.actor).map_or(View::at(by.order - 1), |fork| fork.view.at_fork());
-        let left_out = self.rulings(&view, rest).remove(&object).unwrap_or_default().left_out;
-        seen.any(|edge| !left_out.contains(&edge.element))
+        let rulings = self.known_rulings(&view, graph.rest, graph.known);
+        let is_left_out =
+            |edge: &Edge| rulings.get(&object).is_some_and(|ruling| ruling.left_out.contains(&edge.element));
+        seen.any(|edge| !is_left_out(edge))
     }
 
     /// Edges made since the oldest open fork that the view shows.
@@ -177,6 +200,7 @@ struct Graph<'g, R> {
     ledger: &'g Ledger,
     view: &'g View,
     rest: &'g Fresh<'g, R>,
+    known: &'g Known,
     accepted: BTreeMap<ObjectId, Vec<Edge>>,
     /// Deleted protos that are kept all the same.
     kept: Elements,

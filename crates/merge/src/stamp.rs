@@ -41,7 +41,7 @@ pub struct Fork {
 }
 
 /// Which changes an author has seen.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct View {
     /// Its own ones.
     pub actor: ActorId,

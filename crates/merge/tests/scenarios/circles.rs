@@ -213,3 +213,20 @@ fn who_leaves_only_what_is_left_out_takes_nothing_away() {
         assert_eq!((protos(&lab.image, a), protos(&lab.image, b)), (vec![b], vec![root]));
     }
 }
+
+/// Whether live wanted a circle was found out by what it was shown before, and that again by what it was shown before that: each
+/// circle doubled the work, and forty of them would have taken for ever.
+#[test]
+fn many_circles_that_live_made_are_looked_at_once_each() {
+    const CIRCLES: usize = 40;
+    let mut lab = Lab::new();
+    let [a, b] = [(); 2].map(|()| lab.object());
+    let mut dream = lab.fork(2, Policy::ForkWins);
+    for _ in 0..CIRCLES {
+        lab.live(a, add_proto(a));
+    }
+    dream.does(b, add_proto(a));
+    lab.merge(&dream);
+    assert_eq!(protos(&lab.image, a), [a; CIRCLES]);
+    assert_eq!(protos(&lab.image, b), [a]);
+}

@@ -1,5 +1,6 @@
 //! Dreams inside of dreams: what one asks of the live image, which alone begins dreams, and how it is answered. A dream knows of
-//! those only that it began, and gives them no more than it has itself.
+//! those only that it began, and gives each no more than it has itself; how many there may be is counted for the outermost, with all
+//! that is inside of it.
 
 use super::{Resident, locks};
 use dream::{DreamId, Dreams};
@@ -11,8 +12,8 @@ use std::time::{Duration, Instant};
 
 /// So many names may be given to one dream that it has not used.
 const UNUSED_MAX: usize = 256;
-/// So many that it began may be going on.
-const CHILDREN_MAX: usize = 16;
+/// So many may be going on inside of one that live began, however deep.
+const FAMILY_MAX: usize = 16;
 
 /// What is known of dreams that are going on, for those inside of them.
 #[derive(Default)]
@@ -32,12 +33,17 @@ impl Parents {
         self.given.retain(|_, to| to != dream);
     }
 
-    fn give(&mut self, actor: ActorId, to: &str) -> Result<(), String> {
+    fn check_given(&self, to: &str) -> Result<(), String> {
         if self.given.values().filter(|each| *each == to).count() >= UNUSED_MAX {
             return Err(format!("{UNUSED_MAX} dreams were asked for and have not begun"));
         }
-        self.given.insert(actor, to.into());
         Ok(())
+    }
+
+    /// The dream around this one that no other is around.
+    fn outermost<'a>(&'a self, dream: &'a str) -> &'a str {
+        let around = |dream: &&'a str| self.orders.get(*dream)?.0.within.as_deref();
+        std::iter::successors(Some(dream), around).last().unwrap_or(dream)
     }
 
     /// One may be begun inside of this, if its name was given to it.
@@ -45,9 +51,11 @@ impl Parents {
         if self.given.get(&id.0).is_none_or(|to| to != within) {
             return Err(format!("{id} is no name that was given to {within}"));
         }
-        let going_on = self.orders.values().filter(|(order, _)| order.within.as_deref() == Some(within)).count();
-        if going_on >= CHILDREN_MAX {
-            return Err(format!("{CHILDREN_MAX} dreams inside of {within} are going on, and no more may be"));
+        let outermost = self.outermost(within);
+        let family = self.orders.keys().filter(|dream| self.outermost(dream) == outermost);
+        // It is one of them itself.
+        if family.count() > FAMILY_MAX {
+            return Err(format!("{FAMILY_MAX} dreams inside of {outermost} are going on, and no more may be"));
         }
         let (parent, since) = self.orders.get(within).ok_or_else(|| format!("dream {within} is over"))?;
         self.given.remove(&id.0);
@@ -75,8 +83,9 @@ impl Resident {
     pub(super) fn nested(&mut self, within: &str, nest: &Nest) -> Result<String, String> {
         match nest {
             Nest::Name => {
+                self.dreams.parents.check_given(within)?;
                 let actor = self.image.store().mint_actor().map_err(|error| error.to_string())?;
-                self.dreams.parents.give(actor, within)?;
+                self.dreams.parents.given.insert(actor, within.into());
                 Ok(DreamId(actor).to_string())
             }
             Nest::Begin { dream, mandate, source } => {
@@ -122,5 +131,29 @@ impl Resident {
     ) -> Result<String, String> {
         let (dreams, id) = self.child_of(within, name)?.ok_or_else(|| format!("dream {name} has not begun"))?;
         change(&dreams, id).map(|()| String::new()).map_err(|error| error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each had as many children as any other: one dream filled all places that there were, each with as much memory as itself.
+    #[test]
+    fn all_that_is_inside_of_one_counts_for_it_however_deep() {
+        let mut parents = Parents::default();
+        let order = |within: Option<&str>| DreamOrder { within: within.map(Into::into), ..DreamOrder::default() };
+        parents.begun("outer", &order(None));
+        parents.begun("other", &order(None));
+        for number in 0..FAMILY_MAX {
+            let around = if number == 0 { "outer".into() } else { format!("inner{}", number - 1) };
+            parents.begun(&format!("inner{number}"), &order(Some(&around)));
+        }
+        let mut ask = |within: &str| {
+            parents.given.insert(ActorId(9), within.into());
+            parents.order(within, DreamId(ActorId(9)), "", "")
+        };
+        assert!(ask("outer").is_err() && ask("inner3").is_err());
+        assert!(ask("other").is_ok());
     }
 }
