@@ -125,8 +125,8 @@ extern "C" fn go_until_exec(body: *mut libc::c_void) -> libc::c_int {
     body()
 }
 
-/// Bytes of the stack of a process that shares our memory, and is soon gone.
-const SHORT_STACK: usize = 32 << 10;
+/// Bytes of the stack of a process that shares our memory, and is soon gone. All of it is touched, a page at a time.
+const SHORT_STACK: usize = 16 << 10;
 
 fn clone3(flags: u64, pidfd: &mut RawFd, cgroup: Option<BorrowedFd<'_>>) -> Result<i32> {
     const INTO_CGROUP: u64 = 1 << 33;

@@ -53,6 +53,25 @@ pub fn receive(socket: impl AsFd, places: &mut [IoSliceMut<'_>], most: usize, fl
     Ok(Received { bytes, descriptors })
 }
 
+/// As `receive`, for who may not ask for memory: each descriptor is put in the next of these places, and how many bytes came is
+/// told. What there is no place for is closed.
+pub fn receive_into(socket: impl AsFd, bytes: &mut [u8], places: &mut [Option<OwnedFd>]) -> Result<usize> {
+    let mut room = [MaybeUninit::uninit(); space_for(FEW)];
+    let mut control = RecvAncillaryBuffer::new(&mut room);
+    let flags = RecvFlags::CMSG_CLOEXEC;
+    let count = retry_on_intr(|| recvmsg(&socket, &mut [IoSliceMut::new(bytes)], &mut control, flags))?.bytes;
+    let mut places = places.iter_mut();
+    for message in control.drain() {
+        if let RecvAncillaryMessage::ScmRights(received) = message {
+            received.for_each(|descriptor| places.next().map_or((), |place| *place = Some(descriptor)));
+        }
+    }
+    Ok(count)
+}
+
+/// Descriptors that are expected without memory for them.
+const FEW: usize = 4;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,6 +104,17 @@ mod tests {
         let received = pass(50, 4).unwrap();
         // The kernel's room is a multiple of two.
         assert!(received.descriptors.len() < 8, "{}", received.descriptors.len());
+    }
+
+    #[test]
+    fn descriptors_arrive_in_the_places_that_are_there() {
+        let (one, other) = UnixStream::pair().unwrap();
+        for (sent, places, found) in [(0, 2, 0), (2, 2, 2), (1, 2, 1), (3, 2, 2)] {
+            send(&one, &[IoSlice::new(b"g")], &vec![one.as_fd(); sent]).unwrap();
+            let (mut byte, mut descriptors) = ([0], [None, None]);
+            assert_eq!(receive_into(&other, &mut byte, &mut descriptors[..places]).unwrap(), 1);
+            assert_eq!((byte, descriptors.iter().flatten().count()), ([b'g'], found));
+        }
     }
 
     #[test]

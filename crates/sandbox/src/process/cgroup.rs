@@ -35,6 +35,11 @@ pub enum Layout {
 }
 
 impl Layout {
+    /// Whether there are cgroups that a process enters by itself, and is not made in.
+    pub fn is_entered(&self) -> bool {
+        matches!(self, Layout::First { .. })
+    }
+
     /// Looks once; a process that is moved afterwards keeps what it has.
     pub fn of_host() -> &'static Layout {
         static LAYOUT: OnceLock<Layout> = OnceLock::new();
@@ -287,9 +292,9 @@ impl Cgroup {
 }
 
 /// Moves the calling process, which has one thread, to where these doors lead.
-pub fn enter(doors: &[File]) -> rustix::io::Result<()> {
+pub fn enter(mut doors: impl Iterator<Item = impl AsFd>) -> rustix::io::Result<()> {
     const MYSELF: &[u8] = b"0";
-    doors.iter().try_for_each(|door| rustix::io::write(door, MYSELF).map(drop))
+    doors.try_for_each(|door| rustix::io::write(door, MYSELF).map(drop))
 }
 
 impl Drop for Cgroup {

@@ -30,7 +30,9 @@ pub fn left(skeleton: &Skeleton, grants: &[(usize, Granted)], files: &[Written<'
     let of_kind = |is_directory| if is_directory { Rights::Read } else { Rights::ReadFile };
     let mut left = vec![at_root(c"", Rights::List), at_root(c"etc", Rights::Read), at_root(c"proc", Rights::Use)];
     // A rule holds for all below it, whatever is mounted there.
-    let is_alone = |shown: &&Shown| !shown.inside.to_bytes().starts_with(b"etc/");
+    let is_below = |shown: &Shown, directory: &[u8]| shown.inside.to_bytes().starts_with(directory);
+    let is_alone = |shown: &&Shown| !is_below(shown, b"etc/") && !is_below(shown, b"usr/");
+    left.extend(skeleton.shown.iter().find(|shown| is_below(shown, b"usr/")).map(|_| at_root(c"usr", Rights::Read)));
     left.extend(
         skeleton.shown.iter().filter(is_alone).map(|shown| at_root(&shown.inside, of_kind(shown.is_directory))),
     );

@@ -18,7 +18,7 @@ use super::zygote::HANDED_TO_ZYGOTE;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Access, Mode, OFlags};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags};
+use rustix::net::SendFlags;
 use rustix::process::{Gid, Uid};
 use rustix::thread::LinkNameSpaceType;
 use std::ffi::CStr;
@@ -44,7 +44,12 @@ pub struct Handed<'a> {
     pub handed_on: &'a [RawFd],
     /// Standard input, output and error of the program.
     pub streams: [BorrowedFd<'a>; 3],
+    /// Namespaces that it makes for itself.
+    pub namespaces: u64,
 }
+
+/// A cgroup of the first version has so many directories, at most.
+const DOORS: usize = 2;
 
 /// All of the process's life, to its exit code, which nobody looks at; those of a cell and of a dream go on.
 pub fn live(handed: &Handed<'_>) -> i32 {
@@ -103,11 +108,15 @@ impl Inside<'_> {
 
     /// Namespaces and files. What needs no user comes before the user is there, while the one outside sees to that.
     fn prepare(&mut self, handed: &Handed<'_>) -> Result<(), Failure> {
-        // First of all, so that what it uses is counted there; what it enters by is closed with all else.
-        at(Step::Group, 0, cgroup::enter(handed.doors))?;
+        // First of all, so that what it uses is counted there; what it enters by is closed with all else. A cgroup that is being
+        // made is entered later, before anything of the run's is there.
+        at(Step::Group, 0, cgroup::enter(handed.doors.iter()))?;
         at(Step::Descriptors, 0, take(handed))?;
         if self.plan.is_in_cell {
             return if self.plan.shares_view { world::furnish(self) } else { world::build(self) };
+        }
+        if handed.namespaces != 0 {
+            at(Step::OwnNetwork, 0, clone::unshare(handed.namespaces))?;
         }
         let is_dream = self.plan.purpose == Purpose::Dream;
         self.wall(Step::Time, renew_clocks(&self.plan.time_offsets, is_dream))?;
@@ -117,7 +126,8 @@ impl Inside<'_> {
         }
         self.wall(Step::HostName, rustix::system::sethostname(HOST_NAME.as_bytes()))?;
         self.plan.wires.as_ref().map_or(Ok(()), Wires::lay)?;
-        at(Step::Go, 0, self.await_go())?;
+        let doors = at(Step::Go, 0, self.await_go())?;
+        at(Step::Group, 0, cgroup::enter(doors.iter().flatten()))?;
         at(Step::Ids, 0, become_user())?;
         self.wall(Step::Cgroup, clone::unshare(namespace::CGROUP))?;
         lower_numbers(is_dream);
@@ -210,10 +220,11 @@ impl Inside<'_> {
         tell(self.socket, message);
     }
 
-    fn await_go(&self) -> rustix::io::Result<()> {
-        let mut byte = [0u8; 1];
-        match rustix::net::recv(self.socket, &mut byte, RecvFlags::empty())? {
-            (1, _) => Ok(()),
+    /// What comes with the word are doors to its cgroup.
+    fn await_go(&self) -> rustix::io::Result<[Option<OwnedFd>; DOORS]> {
+        let (mut byte, mut doors) = ([0u8; 1], [const { None }; DOORS]);
+        match passing::receive_into(self.socket, &mut byte, &mut doors)? {
+            1 => Ok(doors),
             _ => Err(Errno::PIPE),
         }
     }

@@ -18,11 +18,12 @@ use crate::order::Order;
 use crate::wall::{Lack, Wall};
 use rustix::process::{Resource, Rlimit, getrlimit};
 use rustix::time::{ClockId, clock_gettime};
-use std::ffi::{CString, OsStr};
+use std::ffi::{CStr, CString, OsStr};
 use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Component, Path};
 use std::sync::{Arc, OnceLock};
+use std::{fs, io};
 use system::calls::SYS_socket;
 use system::program::Words;
 use system::sealing::{self, Call};
@@ -74,7 +75,11 @@ impl Program {
             return Err(SandboxError::NoProgram { program: "an empty command".into() });
         };
         let arguments = order.program.iter().map(|word| word_of(word)).collect::<Result<_, _>>()?;
-        Ok(Program { candidates: candidates(name, &order.environment)?, arguments: Words::new(arguments) })
+        let mut candidates = candidates(name, &order.environment)?;
+        if order.view.grants.is_empty() && order.view.files.is_empty() {
+            candidates.retain(|candidate| may_be_there(candidate));
+        }
+        Ok(Program { candidates, arguments: Words::new(arguments) })
     }
 }
 
@@ -198,6 +203,15 @@ fn candidates(
         .collect()
 }
 
+/// What is below /usr is the host's where nothing was granted. Whoever looks there first pays for each name, and inside that is
+/// always the run; out here others have looked before.
+fn may_be_there(candidate: &CStr) -> bool {
+    let path = Path::new(OsStr::from_bytes(candidate.to_bytes()));
+    let is_of_host = path.starts_with("/usr") && !path.components().any(|part| part == Component::ParentDir);
+    let is_missing = || fs::symlink_metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+    !(is_of_host && is_missing())
+}
+
 /// As many random bits as a machine id has; the same in no two runs.
 fn machine_id() -> String {
     let mut bytes = [0u8; 16];
@@ -279,4 +293,18 @@ fn time_offsets() -> Vec<u8> {
     let since = |clock| clock_gettime(clock).tv_sec;
     let (monotonic, boot) = (since(ClockId::Monotonic), since(ClockId::Boottime));
     format!("monotonic -{monotonic} 0\nboottime -{boot} 0\n").into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_surely_missing_is_not_looked_for_inside() {
+        assert!(may_be_there(c"/usr/bin/env"));
+        assert!(!may_be_there(c"/usr/bin/telos-nowhere"));
+        assert!(may_be_there(c"/tmp/telos-nowhere"), "a run makes its own /tmp");
+        assert!(may_be_there(c"/usr/../tmp/telos-nowhere"), "that is no place of the host's");
+        assert!(may_be_there(c"/bin/telos-nowhere"), "it may be a link or none");
+    }
 }

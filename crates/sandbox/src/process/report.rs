@@ -38,6 +38,7 @@ pub enum Step {
     Substitute,
     /// Programs and libraries of the host are below no overlay.
     Uncovered,
+    OwnNetwork,
 }
 
 const STEPS: &[Step] = &[
@@ -70,6 +71,7 @@ const STEPS: &[Step] = &[
     Step::Group,
     Step::Substitute,
     Step::Uncovered,
+    Step::OwnNetwork,
 ];
 
 impl Step {
@@ -104,6 +106,7 @@ impl Step {
             Step::Group => "put the sandbox into its cgroup",
             Step::Substitute => "put a layer over a directory by fuse-overlayfs",
             Step::Uncovered => "put an overlay over the system's programs",
+            Step::OwnNetwork => "make a network namespace",
         }
     }
 
@@ -113,7 +116,7 @@ impl Step {
             Step::Time => Wall::TimeNamespace,
             Step::Cgroup => Wall::CgroupNamespace,
             Step::HostName => Wall::UtsNamespace,
-            Step::Loopback => Wall::NetworkNamespace,
+            Step::Loopback | Step::OwnNetwork => Wall::NetworkNamespace,
             Step::Proc => Wall::OwnProc,
             Step::Layer => Wall::Overlay,
             Step::Capabilities => Wall::Capabilities,

@@ -1,7 +1,7 @@
 //! Starts a run: makes all ready, then the first process inside, and hears from it that the program runs or why not.
 
 use super::cell::Cell;
-use super::cgroup::{Before, Cgroup};
+use super::cgroup::{Before, Cgroup, Layout};
 use super::ids::Ids;
 use super::inside::{self, HANDED_OUT, Handed};
 use super::meter::{Counted, Meter};
@@ -19,9 +19,10 @@ use crate::error::SandboxError;
 use crate::order::{Access, Order};
 use crate::wall::{Lack, Wall};
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, socketpair};
-use std::io::{self, IoSliceMut};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, socketpair};
+use std::fs::File;
+use std::io::{self, IoSlice, IoSliceMut};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -73,11 +74,12 @@ pub fn begin_with(
 ) -> Result<Run, SandboxError> {
     let GoingOn { handed_on, body, meanwhile } = going_on;
     let begun = Begun::now(order, streams, Ids::of_run())?;
-    let cgroup = Cgroup::make(&order.limits)
-        .map_err(SandboxError::system("make a cgroup; what holds this process may not allow it: run it elsewhere"))?;
-    let doors = cgroup.as_ref().filter(|cgroup| cgroup.to_be_made_in().is_none()).map_or(Ok(Vec::new()), Cgroup::doors);
-    let doors = doors.map_err(SandboxError::system("open the sandbox's cgroup"))?;
-    let is_counted = cgroup.is_none();
+    // The two things that take the kernel longest, a network and cgroups, are made at the same time, where nobody has to know
+    // before that one of them cannot be had.
+    let at_once = purpose == Purpose::Run && !order.allows_weaker && Layout::of_host().is_entered();
+    let mut cgroup = if at_once { None } else { make_cgroup(order)? };
+    let doors = cgroup.as_ref().map_or(Ok(Vec::new()), doors_of)?;
+    let is_counted = cgroup.is_none() && !at_once;
     let is_dream = purpose == Purpose::Dream;
     let base = if is_dream { Base::of_dreams() } else { Base::of_host(is_counted) };
     let setting = Setting { purpose, is_counted, cell: None, base };
@@ -85,9 +87,10 @@ pub fn begin_with(
     let left_open = left_open(&plan, &begun.inner, handed_on);
     let mut make = |namespaces: u64, plan: &Plan<'_>| {
         let (socket, streams) = (begun.inner.as_fd(), begun.given.all());
-        let handed = Handed { plan, socket, doors: &doors, kept: &left_open, handed_on, streams };
+        let own = if at_once { namespace::NETWORK } else { 0 };
+        let handed = Handed { plan, socket, doors: &doors, kept: &left_open, handed_on, streams, namespaces: own };
         let cgroup = cgroup.as_ref().and_then(Cgroup::to_be_made_in);
-        clone::clone_into(namespaces, cgroup, || match inside::live(&handed) {
+        clone::clone_into(namespaces & !own, cgroup, || match inside::live(&handed) {
             0 if is_dream => body(),
             code => code,
         })
@@ -105,10 +108,15 @@ pub fn begin_with(
     };
     let Child { pid, pidfd } = child;
     let init = Init { pid, pidfd: Arc::new(pidfd), is_gone: false, cell: None };
+    if at_once {
+        cgroup = make_cgroup(order)?;
+    }
     begun.ids.map(pid)?;
+    let late = cgroup.as_ref().filter(|_| at_once).map_or(Ok(Vec::new()), doors_of)?;
+    let entered: Vec<BorrowedFd<'_>> = late.iter().map(AsFd::as_fd).collect();
     // If it is gone, its last message says why.
-    let _ = rustix::net::send(&begun.socket, b"g", SendFlags::NOSIGNAL);
-    drop(doors);
+    let _ = passing::send(&begun.socket, &[IoSlice::new(b"g")], &entered);
+    drop((doors, late));
     meanwhile();
     let mut run = begun.run(order, cgroup.map(|cgroup| (Arc::new(cgroup), Before::default())), init, None)?;
     run.lacks.extend(lacks);
@@ -118,6 +126,17 @@ pub fn begin_with(
         std::mem::forget(plan);
     }
     Ok(run)
+}
+
+fn make_cgroup(order: &Order) -> Result<Option<Cgroup>, SandboxError> {
+    Cgroup::make(&order.limits)
+        .map_err(SandboxError::system("make a cgroup; what holds this process may not allow it: run it elsewhere"))
+}
+
+/// None if the process is made in it.
+fn doors_of(cgroup: &Cgroup) -> Result<Vec<File>, SandboxError> {
+    let doors = if cgroup.to_be_made_in().is_some() { Ok(Vec::new()) } else { cgroup.doors() };
+    doors.map_err(SandboxError::system("open the sandbox's cgroup"))
 }
 
 /// A run in a cell, which can have it; as a child of a zygote there, if one is given.

@@ -119,21 +119,35 @@ pub struct Shown {
     pub is_directory: bool,
 }
 
+impl Shown {
+    /// Whether the last part of its path is that of the other.
+    fn is_named_as(&self, path: &[u8]) -> bool {
+        let is_between = |byte: &u8| *byte == b'/';
+        self.inside.to_bytes().rsplit(is_between).next() == path.rsplit(is_between).next()
+    }
+}
+
+/// An overlay as it is asked for.
+pub struct Cover {
+    /// Directories of the host, as the kernel's overlay wants them: no fewer than two.
+    pub lowers: CString,
+    /// Where in memory it is while things are taken from it.
+    pub place: CString,
+}
+
 /// A directory at the root of the host that something is shown of, below an overlay.
 pub struct Part {
     /// From the root.
     name: &'static str,
-    /// It and an empty one, as the kernel's overlay wants them: it takes no fewer than two.
-    pub lowers: CString,
-    /// Where in memory the overlay is while things are taken from it.
-    pub place: CString,
+    /// Over it and an empty one.
+    pub cover: Cover,
 }
 
 impl Part {
     fn of(path: &'static str) -> Part {
         let name = path.split_once('/').map_or(path, |(name, _)| name);
         let lowers = literal(&format!("/{name}:{}", NOTHING.to_string_lossy()));
-        Part { name, lowers, place: literal(&format!("over-{name}")) }
+        Part { name, cover: Cover { lowers, place: literal(&format!("over-{name}")) } }
     }
 
     /// Where in the overlay a thing is that is shown, if it is of this part: by its name there, and nothing for all of it.
@@ -155,6 +169,9 @@ pub struct Skeleton {
     pub shown: Vec<Shown>,
     /// What those are of.
     pub parts: Vec<Part>,
+    /// One overlay over all parts, if what is shown has another name in each: the kernel waits for all processors before it
+    /// removes one, which takes as long as all other files of a run.
+    pub together: Option<Cover>,
     pub devices: Vec<Shown>,
     pub writable: Vec<CString>,
 }
@@ -193,6 +210,7 @@ impl Skeleton {
             files: FILES.iter().filter(is_told).map(|(path, words)| (literal(path), Content::Words(words))).collect(),
             shown: Vec::new(),
             parts: Vec::new(),
+            together: None,
             devices: DEVICES.iter().filter(is_used).map(|path| shown(path, false)).collect(),
             writable: vec![literal("tmp")],
         }
@@ -204,15 +222,43 @@ impl Skeleton {
             directories: DIRECTORIES.iter().map(|path| literal(path)).collect(),
             links: LINKS.iter().map(|(path, target)| (literal(path), literal(target))).collect(),
             files: FILES.iter().map(|(path, words)| (literal(path), Content::Words(words))).collect(),
-            shown: vec![shown("usr", true)],
+            shown: Vec::new(),
             parts: vec![Part::of("usr")],
+            together: None,
             devices: DEVICES.iter().map(|path| shown(path, false)).collect(),
             writable: WRITABLE.iter().map(|path| literal(path)).collect(),
         };
         for path in ROOTS.iter().chain(CONFIGURATION) {
             skeleton.show_if_there(path);
         }
+        skeleton.show_programs();
         skeleton
+    }
+
+    /// All of /usr: by what is in it where that lets one overlay be over /etc as well, else as a whole.
+    fn show_programs(&mut self) {
+        let is_of_both = self.parts.iter().map(|part| part.name).eq(["usr", "etc"]);
+        let programs = Programs::of_host().filter(|programs| is_of_both && self.is_apart_from(programs));
+        let Some(Programs { directories, links }) = programs else {
+            return self.shown.push(shown("usr", true));
+        };
+        self.together = Some(Cover { lowers: literal("/usr:/etc"), place: literal("over-both") });
+        self.links.extend(links);
+        for path in directories {
+            self.directories.push(literal(&path));
+            self.shown.push(shown(&path, true));
+        }
+    }
+
+    /// Whether no name is in both: an overlay shows what is in either then.
+    fn is_apart_from(&self, programs: &Programs) -> bool {
+        let is_in_etc = |path: &String| fs::symlink_metadata(path.replacen("usr/", "/etc/", 1)).is_ok();
+        let is_in_usr = |shown: &Shown| {
+            let mut links = programs.links.iter().map(|(path, _)| path.to_bytes());
+            programs.directories.iter().any(|path| shown.is_named_as(path.as_bytes()))
+                || links.any(|path| shown.is_named_as(path))
+        };
+        !programs.directories.iter().any(is_in_etc) && !self.shown.iter().any(is_in_usr)
     }
 
     /// What its files take in memory.
@@ -254,6 +300,37 @@ impl Skeleton {
     }
 }
 
+/// What lies in /usr.
+struct Programs {
+    /// From the root.
+    directories: Vec<String>,
+    links: Vec<(CString, CString)>,
+}
+
+impl Programs {
+    /// More would take longer to show than one overlay more.
+    const MOST: usize = 24;
+
+    /// Nothing if there is something else than directories and links, or too much of it.
+    fn of_host() -> Option<Programs> {
+        let mut programs = Programs { directories: Vec::new(), links: Vec::new() };
+        for entry in fs::read_dir("/usr").ok()?.take(Programs::MOST + 1) {
+            let entry = entry.ok()?;
+            let path = format!("usr/{}", entry.file_name().to_str()?);
+            let kind = entry.file_type().ok()?;
+            if kind.is_dir() {
+                programs.directories.push(path);
+            } else if kind.is_symlink() {
+                let target = CString::new(fs::read_link(entry.path()).ok()?.as_os_str().as_bytes()).ok()?;
+                programs.links.push((literal(&path), target));
+            } else {
+                return None;
+            }
+        }
+        (programs.directories.len() + programs.links.len() <= Programs::MOST).then_some(programs)
+    }
+}
+
 fn shown(path: &str, is_directory: bool) -> Shown {
     Shown { host: literal(&format!("/{path}")), inside: literal(path), is_directory }
 }
@@ -269,7 +346,7 @@ mod tests {
     #[test]
     fn what_is_shown_lies_in_the_overlay_of_its_part() {
         let (etc, usr) = (Part::of("etc/ssl"), Part::of("usr"));
-        assert_eq!((etc.lowers.as_c_str(), etc.place.as_c_str()), (c"/etc:nothing", c"over-etc"));
+        assert_eq!((etc.cover.lowers.as_c_str(), etc.cover.place.as_c_str()), (c"/etc:nothing", c"over-etc"));
         let ssl = shown("etc/ssl", true);
         assert_eq!((etc.below(&ssl), usr.below(&ssl)), (Some(c"ssl"), None));
         assert_eq!((usr.below(&shown("usr", true)), usr.below(&shown("usrx", true))), (Some(c""), None));
@@ -282,5 +359,17 @@ mod tests {
             let count = skeleton.parts.iter().filter(|part| part.below(shown).is_some()).count();
             assert_eq!(count, 1, "{:?}", shown.inside);
         }
+    }
+
+    /// An overlay over two directories shows in one what has the same name in the other, and /etc has what nobody may see.
+    #[test]
+    fn what_has_the_same_name_in_two_directories_is_not_below_one_overlay() {
+        let mut skeleton = Skeleton { shown: vec![shown("etc/ssl", true)], ..Skeleton::without_programs() };
+        let of = |path: &str| Programs { directories: vec![path.into()], links: Vec::new() };
+        assert!(skeleton.is_apart_from(&of("usr/telos-nowhere")));
+        assert!(!skeleton.is_apart_from(&of("usr/ssl")), "it is shown of /etc");
+        assert!(!skeleton.is_apart_from(&of("usr/passwd")), "it is there in /etc, and not shown");
+        skeleton.shown.clear();
+        assert!(!skeleton.is_apart_from(&of("usr/ssl")) || !Path::new("/etc/ssl").exists());
     }
 }

@@ -11,7 +11,7 @@ use super::plan::Plan;
 use super::report::{Failure, Step};
 use super::source::Origin;
 use super::start::Purpose;
-use super::view::{CODE, Content, MACHINE_ID, NOTHING, OWN, OWN_PLACE, Part, Shown};
+use super::view::{CODE, Content, Cover, MACHINE_ID, NOTHING, OWN, OWN_PLACE, Part, Shown};
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat, sendfile, symlinkat};
 use rustix::io::{Errno, Result as Answer};
 use rustix::mount::{
@@ -158,18 +158,22 @@ fn show(root: &OwnedFd, shown: &Shown, attributes: u64) -> Answer<()> {
 }
 
 /// Programs and libraries below an overlay: a run's locks and watches are on files of its own then. What the kernel puts none
-/// over, such as a directory in which something else is mounted, is shown as it is; in a cell it is below one already.
+/// over, such as a directory in which something else is mounted, is shown as it is; in a cell it is below one already. Where there
+/// can be one overlay for all, there is.
 fn show_system(inside: &mut Inside<'_>, memory: &OwnedFd, root: &OwnedFd) -> Result<(), Failure> {
     let skeleton = &inside.plan.skeleton;
+    let is_covered = !inside.plan.is_in_cell;
+    let both = skeleton.together.as_ref().filter(|_| is_covered).and_then(|both| cover(memory, both).ok());
     for part in &skeleton.parts {
-        let overlay = if inside.plan.is_in_cell { Err(Errno::EXIST) } else { cover(memory, part) };
-        if overlay.is_err() && !inside.plan.is_in_cell {
+        let own = if is_covered && both.is_none() { cover_part(memory, part).ok() } else { None };
+        let overlay = both.as_ref().or(own.as_ref());
+        if overlay.is_none() && is_covered {
             inside.note(Step::Uncovered);
         }
         for (shown, below) in skeleton.shown.iter().filter_map(|shown| Some((shown, part.below(shown)?))) {
-            let is_shown = match &overlay {
-                Ok(overlay) => show_covered(overlay, below, root, shown),
-                Err(_) => show(root, shown, READ_ONLY | NO_SETUID | NO_DEVICES),
+            let is_shown = match overlay {
+                Some(overlay) => show_covered(overlay, below, root, shown),
+                None => show(root, shown, READ_ONLY | NO_SETUID | NO_DEVICES),
             };
             at(Step::System, 0, is_shown)?;
         }
@@ -177,18 +181,21 @@ fn show_system(inside: &mut Inside<'_>, memory: &OwnedFd, root: &OwnedFd) -> Res
     Ok(())
 }
 
-/// An overlay over a part of the host, at a place that only we know of.
-fn cover(memory: &OwnedFd, part: &Part) -> Answer<OwnedFd> {
-    for name in [NOTHING, &part.place] {
-        match mkdirat(memory, name, Mode::from_raw_mode(0o755)) {
-            Err(Errno::EXIST) | Ok(()) => {}
-            refused => return refused.and(Err(Errno::EXIST)),
-        }
+/// An overlay over a part of the host and over nothing.
+fn cover_part(memory: &OwnedFd, part: &Part) -> Answer<OwnedFd> {
+    match mkdirat(memory, NOTHING, Mode::from_raw_mode(0o755)) {
+        Ok(()) | Err(Errno::EXIST) => cover(memory, &part.cover),
+        Err(errno) => Err(errno),
     }
+}
+
+/// An overlay, at a place that only we know of.
+fn cover(memory: &OwnedFd, asked: &Cover) -> Answer<OwnedFd> {
+    mkdirat(memory, &asked.place, Mode::from_raw_mode(0o755))?;
     rustix::process::fchdir(memory)?;
     let attributes = overlay::HARMLESS | MountAttrFlags::MOUNT_ATTR_RDONLY;
-    let overlay = overlay::mount(&[(c"lowerdir", &part.lowers)], attributes)?;
-    attach(&overlay, memory, &part.place)?;
+    let overlay = overlay::mount(&[(c"lowerdir", &asked.lowers)], attributes)?;
+    attach(&overlay, memory, &asked.place)?;
     Ok(overlay)
 }
 

@@ -58,7 +58,21 @@ mod before_main {
         // SAFETY: there are so many, and each is a text that ends with a zero.
         if count > 1 && unsafe { CStr::from_ptr(*arguments.add(1)) } == SHORT {
             super::make_room_for_copies();
+            touch_beginning();
             super::use_room_of_copy();
+        }
+    }
+
+    /// What a run without grants takes, nearly.
+    const BEGINNING_BYTES: usize = 128 << 10;
+
+    /// Asks for the pages at once that are needed for certain, which costs half of what it does to fault for each. Kernels before 5.14
+    /// do not know that.
+    fn touch_beginning() {
+        let first = super::ROOM.first.load(std::sync::atomic::Ordering::Acquire);
+        if first != 0 {
+            // SAFETY: it lies in what was mapped, and its bytes stay what they are.
+            unsafe { libc::madvise(first as *mut libc::c_void, BEGINNING_BYTES, libc::MADV_POPULATE_WRITE) };
         }
     }
 }

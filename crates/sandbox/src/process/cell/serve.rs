@@ -27,7 +27,7 @@ pub fn live(plan: &Plan<'_>, base: Base, line: &OwnedFd, doors: &[File]) -> i32 
     let Ok(nothing) = nothing else { return 1 };
     let kept = [line.as_raw_fd()];
     let streams = [nothing.as_fd(); 3];
-    let handed = Handed { plan, socket: line.as_fd(), doors, kept: &kept, handed_on: &[], streams };
+    let handed = Handed { plan, socket: line.as_fd(), doors, kept: &kept, handed_on: &[], streams, namespaces: 0 };
     let is_ready = inside::live(&handed) == 0;
     // It was closed with all else.
     std::mem::forget(nothing);
@@ -111,6 +111,7 @@ impl Serving<'_> {
             plan: &plan,
             socket: socket.as_fd(),
             doors: &[],
+            namespaces: 0,
             kept: &kept,
             handed_on: &[],
             streams: [input.as_fd(), output.as_fd(), error.as_fd()],
