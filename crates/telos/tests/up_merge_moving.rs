@@ -48,6 +48,8 @@ fn judging(up: &Up, dream: &str) -> Option<String> {
 /// more to judge the next time.
 fn merged_while(up: &Up, change: &str, options: &[&str], live: &str) -> Value {
     for _ in 0..8 {
+        // What nobody wrote to since the last merge is not run again, and this shall take its time.
+        up.telos(&["send", "Slow count = Slow count + 1"]).ok();
         let dream = up.dreamt(change);
         let (report, is_in_time) = std::thread::scope(|scope| {
             let merging = scope.spawn(|| up.merged(&[options, &[&dream]].concat()).1);
