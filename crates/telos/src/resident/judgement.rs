@@ -73,17 +73,6 @@ pub struct Checked {
     pub rests_on: Vec<String>,
 }
 
-impl Checked {
-    /// Of which it is not known yet what it rests on.
-    pub fn new(outcome: CheckOutcome, reasons: Vec<String>, time_us: u64) -> Checked {
-        Checked { outcome, reasons, time_us, reads: ReadSet::unknown(), read_count: 0, rests_on: Vec::new() }
-    }
-
-    pub fn unsure(reason: String) -> Checked {
-        Checked::new(CheckOutcome::Unsure, vec![reason], 0)
-    }
-}
-
 impl Tested {
     /// Whether it came to the same each time, and will as long as what it read is the same.
     pub fn is_certain(&self) -> bool {
@@ -201,7 +190,9 @@ impl Judgement {
 
     /// One that refuses, for a reason that no check gave.
     pub fn unsure(reason: String) -> Judgement {
-        Judgement { checks: [("candidate".to_string(), Checked::unsure(reason))].into(), ..Judgement::default() }
+        let (outcome, reads, rests_on) = (CheckOutcome::Unsure, ReadSet::unknown(), Vec::new());
+        let checked = Checked { outcome, reasons: vec![reason], time_us: 0, reads, read_count: 0, rests_on };
+        Judgement { checks: [("candidate".to_string(), checked)].into(), ..Judgement::default() }
     }
 
     /// With the tests that the mandate asks for: one that is not there is told as missing.

@@ -150,11 +150,10 @@ impl Judge<'_, '_> {
         known: Option<Kept>,
     ) -> Result<Judgement, String> {
         let mut done = 0;
-        let safety = held.checks.get(SAFETY).cloned().or_else(|| {
+        let safety = held.checks.get(SAFETY).cloned().unwrap_or_else(|| {
             done += 1;
             self.safety(&facts)
         });
-        let safety = safety.ok_or("the rules of safety were not looked at")?;
         if safety.outcome != CheckOutcome::Passed {
             let (methods, names) = (held.methods, held.names);
             let checks = [(SAFETY.to_string(), safety)].into();
@@ -185,17 +184,19 @@ impl Judge<'_, '_> {
         }
         judgement.case = checksum;
         judgement.checks.insert(SAFETY.into(), safety);
-        let missing: Vec<String> =
-            self.names("checkNames")?.into_iter().filter(|name| !judgement.checks.contains_key(name)).collect();
-        judgement.done += missing.len() as u64;
-        let checked = self.checked(&missing, &case);
-        judgement.checks.extend(missing.into_iter().zip(checked));
+        for name in self.names("checkNames")? {
+            if let Entry::Vacant(place) = judgement.checks.entry(name) {
+                let checked = self.checked(place.key(), &case);
+                place.insert(checked);
+                judgement.done += 1;
+            }
+        }
         Ok(judgement)
     }
 
     /// Whether the journal breaks a rule: found out before anything of it is laid on, so that no code of it has run.
-    fn safety(&mut self, facts: &Map<String, Value>) -> Option<Checked> {
-        self.checked(&[SAFETY.to_string()], &Value::Object(facts.clone()).to_string()).pop()
+    fn safety(&mut self, facts: &Map<String, Value>) -> Checked {
+        self.checked(SAFETY, &Value::Object(facts.clone()).to_string())
     }
 
     /// What comes to the same with what is planned, because that concerns nothing of what was read for it.
@@ -262,46 +263,25 @@ impl Judge<'_, '_> {
         Tested { before: Vec::new(), after: runs, time_us, reads, read_count, rests_on, is_unconcerned: false }
     }
 
-    /// What these checks say. What any of them reads counts as read by all: they are the same code for the most part, which is then
-    /// looked at once.
-    fn checked(&mut self, names: &[String], case: &str) -> Vec<Checked> {
-        let recording = self.record();
-        let mut checked: Vec<Checked> = names
-            .iter()
-            .map(|name| match &recording {
-                Ok(()) => self.checked_one(name, case),
-                Err(error) => Checked::unsure(Fault::Unsure(error.clone()).text()),
-            })
-            .collect();
-        let reads = self.dreaming.resident.image.take_reads();
-        let (rests_on, read_count) = (self.resting.on(&reads, self.protected), reads.object_count() as u64);
-        for each in &mut checked {
-            (each.reads, each.rests_on, each.read_count) = (reads.clone(), rests_on.clone(), read_count);
-        }
-        checked
-    }
-
-    fn checked_one(&mut self, name: &str, case: &str) -> Checked {
+    fn checked(&mut self, name: &str, case: &str) -> Checked {
         let start = Instant::now();
-        let asked = |judge: &mut Self| {
-            // Not what another check asked for.
-            judge.dreaming.resident.image.vm().heap().set_asked_host(false);
-            judge.imagined(|session, judge| judge_one(session, judge, name, case))
-        };
-        let first = asked(self);
+        let (first, mut reads) = self.recorded(|session, judge| judge_one(session, judge, name, case));
         let (mut outcome, mut reasons) = match &first {
             Ok(result) => read_result(result),
             Err(fault) => (CheckOutcome::Unsure, vec![fault.text()]),
         };
-        let mut chances = if self.dreaming.resident.image.vm().heap().asked_host() { CHANCES } else { 0 };
+        let mut chances = if reads.asked_host() { CHANCES } else { 0 };
         while chances > 0 && outcome == CheckOutcome::Passed {
-            let again = asked(self);
+            let (again, read) = self.recorded(|session, judge| judge_one(session, judge, name, case));
+            reads = reads.with(&read);
             chances -= 1;
             if !matches!((&first, &again), (Ok(first), Ok(again)) if first == again) {
                 (outcome, reasons) = (CheckOutcome::Unsure, vec!["it does not come to the same twice".into()]);
             }
         }
-        Checked::new(outcome, reasons, start.elapsed().as_micros() as u64)
+        let rests_on = self.resting.on(&reads, self.protected);
+        let (time_us, read_count) = (start.elapsed().as_micros() as u64, reads.object_count() as u64);
+        Checked { outcome, reasons, time_us, reads, read_count, rests_on }
     }
 
     fn names(&mut self, message: &str) -> Result<Vec<String>, String> {

@@ -32,10 +32,8 @@ impl Kept {
 
     /// What of it holds in the image as it is now, for who judges by this Verification.
     pub fn still_known(&self, image: &Image, verification: ObjectId) -> Known {
-        self.found_by(verification)
-            .filter(|_| self.is_recent(image.store()))
-            .and_then(|known| known.unmoved(image, self.at_commit))
-            .unwrap_or_default()
+        let known = if self.is_recent(image.store()) { self.found_by(verification) } else { None };
+        known.and_then(|known| known.unmoved(image, self.at_commit)).unwrap_or_default()
     }
 
     /// What belongs to this Verification, if nobody wrote to any of that since.
@@ -50,7 +48,7 @@ impl Kept {
     }
 
     fn is_recent(&self, store: &Store) -> bool {
-        store.last_commit().saturating_sub(self.at_commit) <= COMMITS_MAX
+        store.last_commit().checked_sub(self.at_commit).is_some_and(|commits| commits <= COMMITS_MAX)
     }
 
     fn found_by(&self, verification: ObjectId) -> Option<Known> {
