@@ -10,16 +10,20 @@ use crate::past::{Impossible, Past};
 use merge::Rest;
 use object::change::{Change, Datum, Field, ObjectId, Operation, Text};
 use object::{Heap, Looks, Symbol, Value};
-use rustc_hash::FxHashMap;
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use std::sync::Arc;
+
+/// In bytes: of a number of things, and of an object's id.
+const COUNT_BYTES: usize = 4;
+const OBJECT_BYTES: usize = 16;
 
 /// What was read. Of an object that is in it at all, everything but the slots counts as read, unless it says otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadSet {
-    /// Programs mostly read the same of the same objects: what that is they share.
-    objects: BTreeMap<ObjectId, Arc<SlotReads>>,
+    /// In their order. Programs mostly read the same of the same objects: what that is they share.
+    objects: Arc<Vec<(ObjectId, Arc<SlotReads>)>>,
     asked_host: bool,
     asked_machine: bool,
     /// Nobody knows what was read.
@@ -53,18 +57,23 @@ impl ReadSet {
     }
 
     /// What either of two programs read.
-    pub fn with(mut self, other: &ReadSet) -> ReadSet {
-        for (object, reads) in &other.objects {
-            match self.objects.entry(*object) {
-                Entry::Vacant(place) => drop(place.insert(reads.clone())),
-                Entry::Occupied(own) if own.get() == reads => {}
-                Entry::Occupied(own) => Arc::make_mut(own.into_mut()).add(reads),
-            }
+    pub fn with(self, other: &ReadSet) -> ReadSet {
+        let objects = match (self.objects.is_empty(), other.objects.is_empty()) {
+            (_, true) => self.objects,
+            (true, _) => other.objects.clone(),
+            _ => Arc::new(both(&self.objects, &other.objects)),
+        };
+        ReadSet {
+            objects,
+            asked_host: self.asked_host | other.asked_host,
+            asked_machine: self.asked_machine | other.asked_machine,
+            is_unknown: self.is_unknown | other.is_unknown,
         }
-        self.asked_host |= other.asked_host;
-        self.asked_machine |= other.asked_machine;
-        self.is_unknown |= other.is_unknown;
-        self
+    }
+
+    fn of_object(&self, object: ObjectId) -> Option<&SlotReads> {
+        let place = self.objects.binary_search_by_key(&object, |(object, _)| *object).ok()?;
+        Some(&self.objects[place].1)
     }
 
     /// Whether the program asked for something that no object of the image decides: clock, randomness, files, environment,
@@ -80,7 +89,7 @@ impl ReadSet {
     }
 
     pub fn objects(&self) -> impl Iterator<Item = ObjectId> {
-        self.objects.keys().copied()
+        self.objects.iter().map(|(object, _)| *object)
     }
 
     /// How many objects were looked at.
@@ -97,7 +106,7 @@ impl ReadSet {
     ) -> bool {
         let mut written: FxHashMap<(ObjectId, &Field), Written<'c>> = FxHashMap::default();
         for Change { object, operation, .. } in changes {
-            match (self.objects.get(object), operation) {
+            match (self.of_object(*object), operation) {
                 // A call changes no object.
                 (_, Operation::Call { .. }) => {}
                 _ if self.is_unknown => return true,
@@ -113,7 +122,7 @@ impl ReadSet {
             }
         }
         written.iter().any(|(&(object, field), written)| {
-            self.objects.get(&object).is_some_and(|reads| reads.see(field, written, &was(object, field)))
+            self.of_object(object).is_some_and(|reads| reads.see(field, written, &was(object, field)))
         })
     }
 
@@ -131,17 +140,21 @@ impl ReadSet {
     /// The same for many: what several of them read of an object is written once.
     pub fn encode_all(all: &[&ReadSet]) -> Vec<u8> {
         let mut places: FxHashMap<(ObjectId, &SlotReads), u32> = FxHashMap::default();
+        // Most of them are not only alike.
+        let mut same: FxHashMap<(ObjectId, *const SlotReads), u32> = FxHashMap::default();
         let (mut shared, mut bytes) = (Vec::new(), Vec::new());
         put_count(&mut bytes, all.len());
         for reads in all {
             bytes.push(bits([reads.asked_host, reads.is_unknown]));
             bytes.push(bits([reads.asked_machine, false]));
             put_count(&mut bytes, reads.objects.len());
-            for (object, reads) in &reads.objects {
-                let next = places.len() as u32;
-                let place = *places.entry((*object, reads)).or_insert_with(|| {
-                    reads.encode(*object, &mut shared);
-                    next
+            for (object, reads) in reads.objects.iter() {
+                let place = *same.entry((*object, Arc::as_ptr(reads))).or_insert_with(|| {
+                    let next = places.len() as u32;
+                    *places.entry((*object, reads)).or_insert_with(|| {
+                        reads.encode(*object, &mut shared);
+                        next
+                    })
                 });
                 put_count(&mut bytes, place as usize);
             }
@@ -152,11 +165,35 @@ impl ReadSet {
         bytes
     }
 
+    /// Of what `encode_all` wrote what was read of some objects, by anybody: each a set of its own. None for any other bytes.
+    fn decode_of(bytes: &[u8], is_wanted: impl Fn(ObjectId) -> bool) -> Option<Vec<ReadSet>> {
+        let (mut bytes, shared) = split_shared(bytes)?;
+        let (mut entries, count) = shared.split_last_chunk()?;
+        let mut found = Vec::new();
+        for _ in 0..u32::from_le_bytes(*count) {
+            let object = SlotReads::peek_object(entries)?;
+            if is_wanted(object) {
+                let (object, reads) = SlotReads::decode(&mut entries)?;
+                found.push(ReadSet { objects: Arc::new(vec![(object, reads)]), ..ReadSet::default() });
+            } else {
+                SlotReads::skip(&mut entries)?;
+            }
+        }
+        for _ in 0..take_count(&mut bytes)? {
+            let [_, is_unknown] = take_bits(&mut bytes)?;
+            take(&mut bytes, 1)?;
+            let count = take_count(&mut bytes)?;
+            take(&mut bytes, count.checked_mul(COUNT_BYTES)?)?;
+            if is_unknown {
+                found.push(ReadSet::unknown());
+            }
+        }
+        (bytes.is_empty() && entries.is_empty()).then_some(found)
+    }
+
     /// What `encode_all` wrote; none for any other bytes.
     pub fn decode_all(bytes: &[u8]) -> Option<Vec<ReadSet>> {
-        let (rest, length) = bytes.split_last_chunk()?;
-        let at = rest.len().checked_sub(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
-        let (mut bytes, shared) = rest.split_at(at);
+        let (mut bytes, shared) = split_shared(bytes)?;
         let (mut entries, count) = shared.split_last_chunk()?;
         let shared: Vec<(ObjectId, Arc<SlotReads>)> =
             (0..u32::from_le_bytes(*count)).map(|_| SlotReads::decode(&mut entries)).collect::<Option<_>>()?;
@@ -166,7 +203,11 @@ impl ReadSet {
             let [asked_machine, false] = take_bits(&mut bytes)? else { return None };
             let count = take_count(&mut bytes)?;
             let mut read = || shared.get(take_count(&mut bytes)?).cloned();
-            let objects = (0..count).map(|_| read()).collect::<Option<_>>()?;
+            let objects = (0..count).map(|_| read()).collect::<Option<Vec<_>>>()?;
+            if !objects.is_sorted_by(|one, next| one.0 < next.0) {
+                return None;
+            }
+            let objects = Arc::new(objects);
             all.push(ReadSet { objects, asked_host, asked_machine, is_unknown });
         }
         (bytes.is_empty() && entries.is_empty()).then_some(all)
@@ -213,7 +254,7 @@ impl SlotReads {
     }
 
     fn decode(bytes: &mut &[u8]) -> Option<(ObjectId, Arc<SlotReads>)> {
-        let object = ObjectId::from_bytes(take(bytes, 16)?.try_into().ok()?);
+        let object = ObjectId::from_bytes(take(bytes, OBJECT_BYTES)?.try_into().ok()?);
         let [lists_names, lists_objects, is_whole, is_kind_only] = take_bits(bytes)?;
         let mut names = Vec::new();
         for _ in 0..take_count(bytes)? {
@@ -221,6 +262,19 @@ impl SlotReads {
             names.push(Text::from(take(bytes, length)?));
         }
         Some((object, Arc::new(SlotReads { names, lists_names, lists_objects, is_whole, is_kind_only })))
+    }
+
+    fn peek_object(mut bytes: &[u8]) -> Option<ObjectId> {
+        Some(ObjectId::from_bytes(take(&mut bytes, OBJECT_BYTES)?.try_into().ok()?))
+    }
+
+    fn skip(bytes: &mut &[u8]) -> Option<()> {
+        take(bytes, OBJECT_BYTES + 1)?;
+        for _ in 0..take_count(bytes)? {
+            let length = take_count(bytes)?;
+            take(bytes, length)?;
+        }
+        Some(())
     }
 
     /// Whether who read this sees that a field was written.
@@ -283,7 +337,9 @@ impl Image {
             let reads = SlotReads::of(self.vm.heap(), looks, &mut texts);
             Some((self.identities.id(handle)?, Arc::new(reads)))
         };
-        let objects = reads.objects().filter_map(named).collect();
+        let mut objects: Vec<(ObjectId, Arc<SlotReads>)> = reads.objects().filter_map(named).collect();
+        objects.sort_unstable_by_key(|(object, _)| *object);
+        let objects = Arc::new(objects);
         let (asked_host, asked_machine) = (reads.asked_host(), reads.asked_machine());
         ReadSet { objects, asked_host, asked_machine, is_unknown: false }
     }
@@ -304,11 +360,23 @@ impl Image {
         Ok(self.have_moved(&[reads], since)?.contains(&true))
     }
 
+    /// Whether `have_moved` would say so of any of those that `ReadSet::encode_all` wrote, or those cannot be read. Makes nothing of
+    /// what was read of objects that nobody wrote to.
+    pub fn has_any_moved(&self, told: &[u8], since: u64) -> Result<bool, ImageError> {
+        if self.store.last_commit() <= since {
+            return Ok(false);
+        }
+        let mut written: FxHashSet<ObjectId> = FxHashSet::default();
+        self.store.visit_changes_since(since, |change| _ = written.insert(change.object))?;
+        let Some(read) = ReadSet::decode_of(told, |object| written.contains(&object)) else { return Ok(true) };
+        Ok(self.have_moved(&read.iter().collect::<Vec<_>>(), since)?.contains(&true))
+    }
+
     /// The same for each of many.
     pub fn have_moved(&self, all: &[&ReadSet], since: u64) -> Result<Vec<bool>, ImageError> {
         let (mut later, mut touched) = (Vec::new(), BTreeSet::new());
         let is_read =
-            |change: &Change| all.iter().any(|reads| reads.is_unknown || reads.objects.contains_key(&change.object));
+            |change: &Change| all.iter().any(|reads| reads.is_unknown || reads.of_object(change.object).is_some());
         if self.store.last_commit() <= since {
             return Ok(vec![false; all.len()]);
         }
@@ -335,6 +403,35 @@ impl Image {
     }
 }
 
+/// What is in either of two that are in their order; of what is in both, what either says.
+fn both(one: &[(ObjectId, Arc<SlotReads>)], other: &[(ObjectId, Arc<SlotReads>)]) -> Vec<(ObjectId, Arc<SlotReads>)> {
+    let mut found = Vec::with_capacity(one.len().max(other.len()));
+    let (mut one, mut other) = (one.iter().peekable(), other.iter().peekable());
+    while let (Some(left), Some(right)) = (one.peek(), other.peek()) {
+        match left.0.cmp(&right.0) {
+            Ordering::Less => found.extend(one.next().cloned()),
+            Ordering::Greater => found.extend(other.next().cloned()),
+            Ordering::Equal => {
+                let mut reads = left.1.clone();
+                if !Arc::ptr_eq(&reads, &right.1) && reads != right.1 {
+                    Arc::make_mut(&mut reads).add(&right.1);
+                }
+                found.push((left.0, reads));
+                (one.next(), other.next());
+            }
+        }
+    }
+    found.extend(one.chain(other).cloned());
+    found
+}
+
+/// What sets say, and what they share.
+fn split_shared(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (rest, length) = bytes.split_last_chunk()?;
+    let at = rest.len().checked_sub(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
+    Some(rest.split_at(at))
+}
+
 fn bits<const COUNT: usize>(bits: [bool; COUNT]) -> u8 {
     bits.iter().rev().fold(0, |byte, bit| byte << 1 | u8::from(*bit))
 }
@@ -355,6 +452,6 @@ fn take_bits<const COUNT: usize>(bytes: &mut &[u8]) -> Option<[bool; COUNT]> {
 }
 
 fn take_count(bytes: &mut &[u8]) -> Option<usize> {
-    let count = take(bytes, 4)?;
+    let count = take(bytes, COUNT_BYTES)?;
     Some(u32::from_le_bytes(count.try_into().ok()?) as usize)
 }

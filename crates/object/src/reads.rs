@@ -94,6 +94,10 @@ impl Heap {
         self.reads.take().map(|reads| reads.into_inner())
     }
 
+    pub fn notes_reads(&self) -> bool {
+        self.reads.is_some()
+    }
+
     fn note_read(&self, handle: Handle, note: impl FnOnce(&mut Looks)) {
         if let Some(reads) = &self.reads
             && self.is_kept(Value::object(handle))

@@ -13,6 +13,7 @@ mod farewell;
 mod glance;
 mod judgement;
 mod judging;
+mod known;
 pub mod locks;
 mod merging;
 mod names;

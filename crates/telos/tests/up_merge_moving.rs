@@ -48,6 +48,8 @@ fn judging(up: &Up, dream: &str) -> Option<String> {
 /// more to judge the next time.
 fn merged_while(up: &Up, change: &str, options: &[&str], live: &str) -> Value {
     for _ in 0..8 {
+        // What nobody wrote to since the last merge is not run again, and this shall take its time.
+        up.telos(&["send", "Slow count = Slow count + 1"]).ok();
         let dream = up.dreamt(change);
         let (report, is_in_time) = std::thread::scope(|scope| {
             let merging = scope.spawn(|| up.merged(&[options, &[&dream]].concat()).1);
@@ -148,6 +150,45 @@ fn a_write_that_makes_no_difference_to_what_is_judged_repeats_nothing() {
         let report = merged_while(&up, "Thing x = Thing x + 1", &[], live);
         assert_eq!(counts(&report), (2, 0), "{live}: {report}");
     }
+}
+
+/// How long each test took: to the microsecond the same only where nobody ran it again.
+fn times(report: &Value) -> Vec<u64> {
+    let tests = report["verdict"]["tests"].as_array().expect("tests are told");
+    tests.iter().map(|test| test["time_us"].as_u64().expect("a number")).collect()
+}
+
+fn test_of<'r>(report: &'r Value, name: &str) -> &'r Value {
+    let tests = report["verdict"]["tests"].as_array().expect("tests are told");
+    tests.iter().find(|test| test["name"] == name).expect("it is there")
+}
+
+#[test]
+fn what_nobody_wrote_to_since_the_last_merge_is_not_run_again() {
+    let up = with_state();
+    let merged = |change: &str| up.merged(&[&up.dreamt(change)]).1;
+    let first = merged("Thing x = 1");
+    assert_eq!(times(&merged("Thing x = 2")), times(&first));
+    // Somebody writes to what one of them reads, and by that to no other.
+    up.telos(&["send", "Account flag = 2"]).ok();
+    let third = merged("Thing x = 3");
+    let both = |name: &str| [test_of(&first, name), test_of(&third, name)].map(|test| test["time_us"].as_u64());
+    assert_eq!(third["status"], "merged", "it fails without the dream too: {third}");
+    assert_eq!(test_of(&third, "FlagTest testFlag")["kind"], "failing", "{third}");
+    let [then, now] = both("SlowTest testLong");
+    assert_eq!(then, now, "{third}");
+    // What a dream does to what is known is judged like anything else, and what it leaves behind.
+    let fourth = merged("Account flag = 1");
+    assert_eq!(test_of(&fourth, "FlagTest testFlag")["kind"], "newly_passing", "{fourth}");
+    let fifth = merged("Thing x = 5");
+    assert_eq!(test_of(&fifth, "FlagTest testFlag")["kind"], "passing", "{fifth}");
+    let refused = merged("Account rate = 0");
+    assert_eq!(
+        (&refused["status"], &test_of(&refused, "RateTest testRate")["kind"]),
+        (&"rejected".into(), &"newly_failing".into())
+    );
+    let last = merged("Thing x = 6");
+    assert_eq!(test_of(&last, "RateTest testRate")["kind"], "passing", "{last}");
 }
 
 /// What would be merged now is not what was judged.

@@ -95,7 +95,11 @@ impl Bench {
         let since = self.image.store().last_commit();
         writes.iter().for_each(|source| drop(answer(&mut self.image, &format!("{source}; nil"))));
         assert!(self.image.store().last_commit() > since, "{writes:?} writes nothing");
-        self.image.has_moved(reads, since).expect("the history is there")
+        let has_moved = self.image.has_moved(reads, since).expect("the history is there");
+        let told = ReadSet::encode_all(&[&ReadSet::default(), reads]);
+        let has_any = self.image.has_any_moved(&told, since).expect("the history is there");
+        assert_eq!(has_any, has_moved, "as it is told");
+        has_moved
     }
 }
 

@@ -117,6 +117,8 @@ pub struct Units {
     /// By body message; none for what is not worth compiling.
     by_body: FxHashMap<Handle, Option<u32>>,
     in_context: FxHashMap<Handle, InContext>,
+    /// Bodies that the tree evaluated once while reads were noted.
+    met: FxHashSet<Handle>,
     by_message: FxHashMap<Handle, Vec<u32>>,
     /// Messages whose receivers turned out not to be what the code assumed.
     pub surprises: FxHashSet<Handle>,
@@ -213,6 +215,19 @@ impl Vm {
         }
     }
 
+    /// The same for a caller that is a tree. While reads are noted nothing that was compiled lasts, and most of what is called is
+    /// called once: then it is compiled the second time.
+    pub(crate) fn unit_worth_having(&mut self, block: Handle) -> Option<u32> {
+        if self.heap.notes_reads()
+            && let Some(body) = self.heap.record(block)[field::MESSAGE].as_handle()
+            && !self.units.by_body.contains_key(&body)
+            && self.units.met.insert(body)
+        {
+            return None;
+        }
+        self.unit_of(block)
+    }
+
     /// The unit of a message that is evaluated in an object, once that has happened before.
     fn context_unit(&mut self, message: Handle, scope: Scope) -> Option<u32> {
         if self.units.disabled || !self.tank.gives_credit() {
@@ -298,6 +313,7 @@ impl Vm {
         }
         self.units.by_body.clear();
         self.units.in_context.clear();
+        self.units.met.clear();
     }
 
     /// Called before a message changes in a way that evaluation can notice.

@@ -26,7 +26,7 @@ impl Vm {
     pub(crate) fn activate_block(&mut self, block: Handle, args: Args) -> Outcome {
         if !self.heap.record(block)[field::PASSES_STOPS].is_true()
             && self.tank.gives_credit()
-            && let Some(unit) = self.unit_of(block)
+            && let Some(unit) = self.unit_worth_having(block)
         {
             return self.activate_code(unit, block, args);
         }

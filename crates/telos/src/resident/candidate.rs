@@ -5,9 +5,10 @@ use super::Resident;
 use super::archive::{archived, sources};
 use super::judgement::Judgement;
 use super::judging::Case;
+use super::known::Kept;
 use super::names::LiveNames;
 use super::names::slot_of;
-use super::protection::Protected;
+use super::protection::{Belonging, Protected};
 use super::resting::Resting;
 use dream::{Alone, Answered, DreamId, KeptDream, Status};
 use image::MergePlan;
@@ -30,6 +31,8 @@ pub struct Candidate {
     pub plan: MergePlan,
     /// What earlier ones found, which still holds.
     pub held: Judgement,
+    /// What earlier merges found.
+    pub kept: Option<Kept>,
     pub last_of_genesis: u64,
     /// Names of tests that the mandate asks for, as whoever gave it says.
     pub tests: Vec<String>,
@@ -41,14 +44,16 @@ pub struct Candidate {
 
 impl Resident {
     pub(super) fn case(&self, alone: &Alone, candidate: Candidate) -> Result<Case, String> {
-        let Candidate { plan, held, last_of_genesis, tests, is_allowed, places } = candidate;
+        let Candidate { plan, held, kept: known, last_of_genesis, tests, is_allowed, places } = candidate;
         let id: DreamId = plan.arrival.name.parse().map_err(|error: dream::DreamError| error.to_string())?;
         let dreams = alone.dreams().map_err(|error| error.to_string())?;
         let kept = dreams.read(id).map_err(|error| error.to_string())?;
         let (store, roots) = (self.image.store(), self.desk.roots());
         let names = LiveNames::of(store, &roots);
         let verification = verification_of(store, roots.lobby, roots.core)?;
-        let protected = Protected::of(store, &roots, last_of_genesis, Some(verification), self.image.guard());
+        let belonging = known.as_ref().and_then(|kept| kept.belonging(store, verification));
+        let belonging = belonging.map_or(Belonging::Unknown(Some(verification)), Belonging::Known);
+        let protected = Protected::of(store, &roots, last_of_genesis, belonging, self.image.guard());
         let keeps = |change: &Change| !is_allowed && protected.keeps(store, change);
         let told = told_changes(&kept, &names, &keeps);
         let touched = touched(&told, &plan, store);
@@ -58,7 +63,8 @@ impl Resident {
         let mut facts = facts_of(&kept, told);
         facts.insert("archive".into(), json!(archived(store, &roots)));
         facts.insert("mandateTests".into(), json!(tests));
-        Ok(Case { facts, plan, touched, verification, held, protected, places, resting: Resting { names } })
+        let resting = Resting { names };
+        Ok(Case { facts, plan, touched, verification, held, known, protected, places, resting })
     }
 }
 

@@ -1,10 +1,11 @@
 //! What a candidate found, on its way to live: through its journal, which nothing but the judge writes it to.
 
 use dream::{KeptDream, Status};
-use image::ReadSet;
+use image::{Image, ImageError, ReadSet};
 use keeper::protocol::{CheckOutcome, CheckResult, TestKind, TestResult, Verdict};
-use object::change::Datum;
+use object::change::{Datum, ObjectId};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The call by which a candidate tells what it found. No capability has this name, so no program makes it.
@@ -25,6 +26,25 @@ pub struct Judgement {
     pub methods: Vec<String>,
     /// What objects that it changes are called, by their numbers.
     pub names: BTreeMap<String, String>,
+    /// Without the dream.
+    pub listing: Option<Listing>,
+    /// By which it was judged.
+    pub verification: Option<[u8; 16]>,
+    /// What belonged to that then.
+    #[serde(skip)]
+    pub belonging: Vec<ObjectId>,
+    /// What was read, as it was told: empty if it is in its places.
+    #[serde(skip)]
+    pub told_reads: Vec<u8>,
+}
+
+/// Which tests there are, and their sources.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Listing {
+    pub names: BTreeSet<String>,
+    pub sources: Value,
+    #[serde(skip)]
+    pub reads: ReadSet,
 }
 
 /// How a test ended: each run of it, without the dream and with it. None where there is no such test.
@@ -35,8 +55,11 @@ pub struct Tested {
     pub time_us: u64,
     #[serde(skip)]
     pub reads: ReadSet,
+    pub read_count: u64,
     /// Some of them, in words.
     pub rests_on: Vec<String>,
+    /// It was not run with the dream, which makes no difference to it.
+    pub is_unconcerned: bool,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -46,10 +69,16 @@ pub struct Checked {
     pub time_us: u64,
     #[serde(skip)]
     pub reads: ReadSet,
+    pub read_count: u64,
     pub rests_on: Vec<String>,
 }
 
 impl Tested {
+    /// Whether it came to the same each time, and will as long as what it read is the same.
+    pub fn is_certain(&self) -> bool {
+        !self.reads.asked_host() && matches!(outcome(&self.before), Some("passed" | "failed"))
+    }
+
     /// As `Verification compareTests` tells it.
     fn kind(&self) -> TestKind {
         match (outcome(&self.before), outcome(&self.after)) {
@@ -62,6 +91,12 @@ impl Tested {
             (_, Some(_)) => TestKind::Unsure,
         }
     }
+}
+
+/// One whose length comes first, and what follows it.
+fn split_part(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (length, rest) = bytes.split_first_chunk()?;
+    rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)
 }
 
 /// What the runs of a test come to; none if there is none.
@@ -80,12 +115,13 @@ fn outcome(runs: &[String]) -> Option<&str> {
 }
 
 impl Judgement {
-    /// What a kept candidate says that it found.
-    pub fn of(kept: &KeptDream) -> Result<Judgement, String> {
+    /// What a kept candidate says that it found, and how it said it.
+    pub fn of(kept: &KeptDream) -> Result<(Judgement, Vec<u8>), String> {
         let told = kept.journal.calls().find(|call| call.name.as_bytes() == VERDICT.as_bytes());
         match (told.map(|call| call.answer), &kept.end) {
             (Some(Datum::Bytes(bytes)), Some(end)) if end.status == Status::Ended => {
-                Judgement::decode(bytes).ok_or_else(|| "the candidate's verdict cannot be read".into())
+                let judgement = Judgement::decode(bytes).ok_or("the candidate's verdict cannot be read")?;
+                Ok((judgement, bytes.to_vec()))
             }
             (_, Some(end)) if end.reason == dream::PROGRAM_FAILED => {
                 let said = end.output.trim_end().lines().next_back().unwrap_or("it does not say why");
@@ -98,41 +134,64 @@ impl Judgement {
         }
     }
 
-    /// As JSON, whose length comes first; then what was read, set by set.
+    /// As JSON, whose length comes first; then what belongs to the Verification, whose length comes first too; then what was read, set
+    /// by set.
     pub fn encode(&self) -> Result<Vec<u8>, String> {
         let told = serde_json::to_vec(self).map_err(|error| error.to_string())?;
-        let mut bytes = (told.len() as u64).to_le_bytes().to_vec();
-        bytes.extend(told);
+        let mut bytes = Vec::new();
+        for part in [told, self.belonging.iter().flat_map(|object| object.to_bytes()).collect()] {
+            bytes.extend((part.len() as u64).to_le_bytes());
+            bytes.extend(part);
+        }
         bytes.extend(ReadSet::encode_all(&self.reads()));
         Ok(bytes)
     }
 
-    fn decode(bytes: &[u8]) -> Option<Judgement> {
-        let (length, rest) = bytes.split_first_chunk()?;
-        let (told, reads) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
-        let mut judgement: Judgement = serde_json::from_slice(told).ok()?;
-        let reads = ReadSet::decode_all(reads)?;
-        if reads.len() != judgement.reads().len() {
-            return None;
-        }
-        let mut reads = reads.into_iter();
-        judgement.tests.values_mut().zip(&mut reads).for_each(|(tested, reads)| tested.reads = reads);
-        judgement.checks.values_mut().zip(&mut reads).for_each(|(checked, reads)| checked.reads = reads);
-        judgement.case_reads = reads.next()?;
-        Some(judgement)
+    /// Without what was read, which stays as it was told until somebody needs it, and without what belonged to the Verification.
+    pub fn decode(bytes: &[u8]) -> Option<Judgement> {
+        let (told, rest) = split_part(bytes)?;
+        let (_, reads) = split_part(rest)?;
+        let judgement: Judgement = serde_json::from_slice(told).ok()?;
+        (!reads.is_empty()).then(|| Judgement { told_reads: reads.to_vec(), ..judgement })
     }
 
-    /// Of the tests, of the checks, and of what those were told.
+    /// What belonged to the Verification, of what `encode` wrote.
+    pub fn decode_belonging(bytes: &[u8]) -> Option<impl Iterator<Item = ObjectId>> {
+        let (_, rest) = split_part(bytes)?;
+        let (objects, _) = split_part(rest)?;
+        Some(objects.as_chunks().0.iter().map(|object| ObjectId::from_bytes(*object)))
+    }
+
+    /// Puts what was read into its places; false if it cannot be read.
+    pub fn unfold_reads(&mut self) -> bool {
+        if self.told_reads.is_empty() {
+            return true;
+        }
+        let Some(reads) = ReadSet::decode_all(&self.told_reads) else { return false };
+        if reads.len() != self.reads().len() {
+            return false;
+        }
+        let of_tests = self.tests.values_mut().map(|tested| &mut tested.reads);
+        let of_checks = self.checks.values_mut().map(|checked| &mut checked.reads);
+        let of_listing = self.listing.iter_mut().map(|listing| &mut listing.reads);
+        let places = of_tests.chain(of_checks).chain([&mut self.case_reads]).chain(of_listing);
+        places.zip(reads).for_each(|(place, reads)| *place = reads);
+        self.told_reads.clear();
+        true
+    }
+
+    /// Of the tests, of the checks, of what those were told, and of which tests there are.
     fn reads(&self) -> Vec<&ReadSet> {
         let of_tests = self.tests.values().map(|tested| &tested.reads);
         let of_checks = self.checks.values().map(|checked| &checked.reads);
-        of_tests.chain(of_checks).chain([&self.case_reads]).collect()
+        let of_listing = self.listing.iter().map(|listing| &listing.reads);
+        of_tests.chain(of_checks).chain([&self.case_reads]).chain(of_listing).collect()
     }
 
     /// One that refuses, for a reason that no check gave.
     pub fn unsure(reason: String) -> Judgement {
         let (outcome, reads, rests_on) = (CheckOutcome::Unsure, ReadSet::unknown(), Vec::new());
-        let checked = Checked { outcome, reasons: vec![reason], time_us: 0, reads, rests_on };
+        let checked = Checked { outcome, reasons: vec![reason], time_us: 0, reads, read_count: 0, rests_on };
         Judgement { checks: [("candidate".to_string(), checked)].into(), ..Judgement::default() }
     }
 
@@ -146,7 +205,7 @@ impl Judgement {
             kind: tested.kind(),
             is_asked_for: asked.contains(name),
             time_us: tested.time_us,
-            reads: tested.reads.object_count() as u64,
+            reads: tested.read_count,
             rests_on: tested.rests_on.clone(),
         });
         let is_told = |name: &&String| !self.tests.contains_key(*name) && !self.tests_are_unknown();
@@ -166,7 +225,7 @@ impl Judgement {
             outcome: checked.outcome,
             reasons: checked.reasons.clone(),
             time_us: checked.time_us,
-            reads: checked.reads.object_count() as u64,
+            reads: checked.read_count,
             rests_on: checked.rests_on.clone(),
         });
         let passed = |checked: &Checked| checked.outcome == CheckOutcome::Passed;
@@ -185,10 +244,16 @@ impl Judgement {
         self.case == 0
     }
 
-    /// Without what rests on something that has changed since, as `have_moved` says of each; true if that is less than it was. What
-    /// checks are told is told anew in any case.
-    pub fn forget_stale<E>(&mut self, have_moved: impl FnOnce(&[&ReadSet]) -> Result<Vec<bool>, E>) -> Result<bool, E> {
-        let moved = have_moved(&self.reads())?;
+    /// Without what rests on something that has changed since this commit; true if that is less than it was. What checks are told is
+    /// told anew in any case.
+    pub fn forget_stale(&mut self, image: &Image, since_commit: u64) -> Result<bool, ImageError> {
+        if !self.told_reads.is_empty() && !image.has_any_moved(&self.told_reads, since_commit)? {
+            return Ok(false);
+        }
+        if !self.unfold_reads() {
+            return Err(ImageError::Damaged("what a candidate read cannot be read".into()));
+        }
+        let moved = image.have_moved(&self.reads(), since_commit)?;
         let is_stale = moved.contains(&true);
         let mut moved = moved.into_iter();
         self.tests.retain(|_, _| moved.next() == Some(false));

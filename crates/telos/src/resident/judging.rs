@@ -10,7 +10,8 @@
 //! - a unit that writes to what is protected has failed, also if it puts everything back
 
 use super::dreaming::Dreaming;
-use super::judgement::{Checked, Judgement, Tested, VERDICT};
+use super::judgement::{Checked, Judgement, Listing, Tested, VERDICT};
+use super::known::{Kept, Known};
 use super::lend;
 use super::protection::Protected;
 use super::resting::Resting;
@@ -54,6 +55,8 @@ pub struct Case {
     pub verification: ObjectId,
     /// What earlier candidates found, which still holds; all else is judged.
     pub held: Judgement,
+    /// What earlier merges found, of which some may hold.
+    pub known: Option<Kept>,
     pub protected: Protected,
     /// By which it hides where objects lie.
     pub places: u64,
@@ -92,10 +95,10 @@ impl Fault {
 
 /// The image at one moment, as far as checks compare it with another.
 struct Moment {
-    names: BTreeSet<String>,
+    listing: Listing,
     tests: BTreeMap<String, Tested>,
-    sources: Value,
     survey: Value,
+    /// What was read for the survey.
     reads: ReadSet,
 }
 
@@ -110,20 +113,28 @@ struct Judge<'j, 'r> {
     verification: ObjectId,
     touched: &'j BTreeMap<String, ObjectId>,
     places: u64,
+    /// Names of the tests that it ran.
+    ran: BTreeSet<String>,
 }
 
 impl Dreaming<'_> {
     /// Judges, and tells the journal what was found; gives the exit code.
     pub fn judge(&mut self, case: Case) -> i32 {
-        let Case { plan, facts, touched, verification, held, protected, places, resting } = case;
+        let Case { plan, facts, touched, verification, held, known, protected, places, resting } = case;
         let watch = self.resident.watch.clone();
         let alarm = Alarm::new(move || keeper::Watch::interrupt(&*watch));
         let surroundings = Surroundings::of(self.resident.image.vm_mut());
-        let (protected, resting, touched) = (&protected, &resting, &touched);
+        let (protected, resting, touched, ran) = (&protected, &resting, &touched, BTreeSet::new());
         let mut judge =
-            Judge { dreaming: self, alarm, protected, resting, surroundings, verification, touched, places };
-        let judgement = judge.judgement(plan, facts, held);
-        match judgement.and_then(|judgement| judgement.encode()) {
+            Judge { dreaming: self, alarm, protected, resting, surroundings, verification, touched, places, ran };
+        let judgement = judge.judgement(plan, facts, held, known);
+        let told = judgement.and_then(|judgement| {
+            let told = judgement.encode();
+            // This process ends here: to take it apart would be work for nobody.
+            std::mem::forget(judgement);
+            told
+        });
+        match told {
             Ok(told) => self.tell_calls(vec![Call::operation(VERDICT, &[], Answered::Simulated, Datum::bytes(&told))]),
             Err(message) => self.give_up(&message),
         }
@@ -131,7 +142,13 @@ impl Dreaming<'_> {
 }
 
 impl Judge<'_, '_> {
-    fn judgement(&mut self, plan: MergePlan, facts: Map<String, Value>, held: Judgement) -> Result<Judgement, String> {
+    fn judgement(
+        &mut self,
+        plan: MergePlan,
+        facts: Map<String, Value>,
+        held: Judgement,
+        known: Option<Kept>,
+    ) -> Result<Judgement, String> {
         let mut done = 0;
         let safety = held.checks.get(SAFETY).cloned().unwrap_or_else(|| {
             done += 1;
@@ -142,31 +159,25 @@ impl Judge<'_, '_> {
             let checks = [(SAFETY.to_string(), safety)].into();
             return Ok(Judgement { checks, done, methods, names, ..Judgement::default() });
         }
-        let before = self.moment(&held, BTreeMap::new(), 0)?;
-        let same = self.unconcerned(&plan, &before.tests)?;
+        let known = known.map(|kept| kept.still_known(&self.dreaming.resident.image, self.verification));
+        let before = self.moment(&held, known.unwrap_or_default(), 0)?;
+        let same = self.unconcerned(&plan, &before)?;
+        let unconcerned: BTreeSet<String> = same.tests.keys().cloned().collect();
         let image = &mut self.dreaming.resident.image;
         image.try_merge(&plan).map_err(|error| error.to_string())?;
         let after = self.moment(&held, same, CHANCES)?;
-        let mut judgement = Judgement { done, case_reads: before.reads.clone().with(&after.reads), ..held };
-        let names: BTreeSet<&String> = before.tests.keys().chain(after.tests.keys()).collect();
-        judgement.done += names.len() as u64;
-        for name in names {
-            let (then, now) = (before.tests.get(name), after.tests.get(name));
-            let runs = |tested: Option<&Tested>| tested.map(|tested| tested.after.clone()).unwrap_or_default();
-            let both = || then.into_iter().chain(now);
-            judgement.tests.insert(
-                name.clone(),
-                Tested {
-                    before: runs(then),
-                    after: runs(now),
-                    time_us: both().map(|tested| tested.time_us).sum(),
-                    reads: both().fold(ReadSet::default(), |reads, tested| reads.with(&tested.reads)),
-                    rests_on: now.or(then).map(|tested| tested.rests_on.clone()).unwrap_or_default(),
-                },
-            );
-        }
-        judgement.tests.retain(|name, _| before.names.contains(name) || after.names.contains(name));
+        let tests = both_tested(&before, &after, &unconcerned);
+        let case_reads = [&after.reads, &before.listing.reads, &after.listing.reads];
+        let case_reads = case_reads.into_iter().fold(before.reads.clone(), ReadSet::with);
+        let mut judgement = Judgement { done: done + self.ran.len() as u64, case_reads, ..held };
+        judgement.verification = Some(self.verification.to_bytes());
+        judgement.belonging = self.protected.belonging().collect();
+        judgement.tests.extend(tests);
+        let is_there = |name: &String| [&before, &after].iter().any(|moment| moment.listing.names.contains(name));
+        judgement.tests.retain(|name, _| is_there(name));
         let case = case_of(facts, &judgement.tests, &before, &after).to_string();
+        judgement.listing = Some(before.listing);
+        std::mem::forget((before.tests, after.tests));
         let checksum = store::checksum(0, case.as_bytes());
         if checksum != judgement.case {
             judgement.checks.clear();
@@ -188,40 +199,45 @@ impl Judge<'_, '_> {
         self.checked(SAFETY, &Value::Object(facts.clone()).to_string())
     }
 
-    /// The tests that come to the same with what is planned, because it concerns nothing that they read.
-    fn unconcerned(
-        &mut self,
-        plan: &MergePlan,
-        tests: &BTreeMap<String, Tested>,
-    ) -> Result<BTreeMap<String, Tested>, String> {
-        let reads: Vec<&ReadSet> = tests.values().map(|tested| &tested.reads).collect();
-        let concerned = self.dreaming.resident.image.would_concern(plan, &reads).map_err(|error| error.to_string())?;
-        let is_same =
-            |((_, tested), is_concerned): &((&String, &Tested), bool)| !is_concerned && !tested.reads.asked_host();
+    /// What comes to the same with what is planned, because that concerns nothing of what was read for it.
+    fn unconcerned(&mut self, plan: &MergePlan, before: &Moment) -> Result<Known, String> {
+        let Moment { listing, tests, .. } = before;
+        let reads: Vec<&ReadSet> = tests.values().map(|tested| &tested.reads).chain([&listing.reads]).collect();
+        let image = &mut self.dreaming.resident.image;
+        let concerned = image.would_concern(plan, &reads).map_err(|error| error.to_string())?;
+        let mut is_same = reads.iter().zip(concerned).map(|(reads, is_concerned)| !is_concerned && !reads.asked_host());
         // It took its time already.
-        let same = tests.iter().zip(concerned).filter(is_same);
-        Ok(same.map(|((name, tested), _)| (name.clone(), Tested { time_us: 0, ..tested.clone() })).collect())
+        let again = |(name, tested): (&String, &Tested)| (name.clone(), Tested { time_us: 0, ..tested.clone() });
+        let same = tests.iter().filter(|_| is_same.next() == Some(true)).map(again).collect();
+        Ok(Known { tests: same, listing: Some(listing.clone()).filter(|_| is_same.next() == Some(true)) })
     }
 
     /// The image as it is now; of its tests those whose results are not known, each run once more so many times if it may come to
     /// something else.
-    fn moment(&mut self, held: &Judgement, known: BTreeMap<String, Tested>, chances: usize) -> Result<Moment, String> {
+    fn moment(&mut self, held: &Judgement, known: Known, chances: usize) -> Result<Moment, String> {
+        let listing = known.listing.map_or_else(|| self.listing(), Ok)?;
         self.record()?;
-        let names: BTreeSet<String> = self.names("testNames")?.into_iter().collect();
-        let sources = self.told("testSources")?;
         let survey = self.survey()?;
         let reads = self.dreaming.resident.image.take_reads();
-        if names.len() > TESTS_MAX {
-            return Err(format!("there are {} tests, and {TESTS_MAX} are run at most", names.len()));
+        let count = listing.names.len();
+        if count > TESTS_MAX {
+            return Err(format!("there are {count} tests, and {TESTS_MAX} are run at most"));
         }
-        let mut tests = known;
-        tests.retain(|name, _| names.contains(name));
-        for name in names.iter().filter(|name| !held.tests.contains_key(*name)) {
+        let mut tests = known.tests;
+        tests.retain(|name, _| listing.names.contains(name) && !held.tests.contains_key(name));
+        for name in listing.names.iter().filter(|name| !held.tests.contains_key(*name)) {
             if let Entry::Vacant(place) = tests.entry(name.clone()) {
                 place.insert(self.tested(name, chances));
             }
         }
-        Ok(Moment { names, tests, sources, survey, reads })
+        Ok(Moment { listing, tests, survey, reads })
+    }
+
+    fn listing(&mut self) -> Result<Listing, String> {
+        self.record()?;
+        let names = self.names("testNames")?.into_iter().collect();
+        let sources = self.told("testSources")?;
+        Ok(Listing { names, sources, reads: self.dreaming.resident.image.take_reads() })
     }
 
     fn record(&mut self) -> Result<(), String> {
@@ -229,6 +245,7 @@ impl Judge<'_, '_> {
     }
 
     fn tested(&mut self, name: &str, chances: usize) -> Tested {
+        self.ran.insert(name.to_string());
         let start = Instant::now();
         let (mut runs, mut reads) = (Vec::new(), ReadSet::default());
         // What hangs on chance or on the clock may come to the same twice and be something else all the same.
@@ -242,7 +259,8 @@ impl Judge<'_, '_> {
             reads = reads.with(&read);
         }
         let rests_on = self.resting.on(&reads, self.protected);
-        Tested { before: Vec::new(), after: runs, time_us: start.elapsed().as_micros() as u64, reads, rests_on }
+        let (time_us, read_count) = (start.elapsed().as_micros() as u64, reads.object_count() as u64);
+        Tested { before: Vec::new(), after: runs, time_us, reads, read_count, rests_on, is_unconcerned: false }
     }
 
     fn checked(&mut self, name: &str, case: &str) -> Checked {
@@ -262,7 +280,8 @@ impl Judge<'_, '_> {
             }
         }
         let rests_on = self.resting.on(&reads, self.protected);
-        Checked { outcome, reasons, time_us: start.elapsed().as_micros() as u64, reads, rests_on }
+        let (time_us, read_count) = (start.elapsed().as_micros() as u64, reads.object_count() as u64);
+        Checked { outcome, reasons, time_us, reads, read_count, rests_on }
     }
 
     fn names(&mut self, message: &str) -> Result<Vec<String>, String> {
@@ -399,6 +418,32 @@ fn read_result(result: &Value) -> (CheckOutcome, Vec<String>) {
     }
 }
 
+/// How tests ended in two moments.
+fn both_tested(before: &Moment, after: &Moment, unconcerned: &BTreeSet<String>) -> BTreeMap<String, Tested> {
+    let names: BTreeSet<&String> = before.tests.keys().chain(after.tests.keys()).collect();
+    let runs = |tested: Option<&Tested>| tested.map(|tested| tested.after.clone()).unwrap_or_default();
+    let both = names.into_iter().map(|name| {
+        let (then, now) = (before.tests.get(name), after.tests.get(name));
+        let is_unconcerned = unconcerned.contains(name);
+        // If it was not run with the dream, both are one.
+        let reads = match (then, now) {
+            (Some(then), Some(now)) if !is_unconcerned => then.reads.clone().with(&now.reads),
+            _ => now.or(then).map(|tested| tested.reads.clone()).unwrap_or_default(),
+        };
+        let tested = Tested {
+            before: runs(then),
+            after: runs(now),
+            time_us: [then, now].into_iter().flatten().map(|tested| tested.time_us).sum(),
+            read_count: reads.object_count() as u64,
+            reads,
+            rests_on: now.or(then).map(|tested| tested.rests_on.clone()).unwrap_or_default(),
+            is_unconcerned,
+        };
+        (name.clone(), tested)
+    });
+    both.collect()
+}
+
 /// All that a check is told.
 fn case_of(mut facts: Map<String, Value>, tests: &BTreeMap<String, Tested>, before: &Moment, after: &Moment) -> Value {
     let runs = |of: fn(&Tested) -> &Vec<String>| -> Value {
@@ -407,7 +452,7 @@ fn case_of(mut facts: Map<String, Value>, tests: &BTreeMap<String, Tested>, befo
     };
     facts.insert("testsBefore".into(), runs(|tested| &tested.before));
     facts.insert("testsAfter".into(), runs(|tested| &tested.after));
-    facts.insert("testSources".into(), json!({ "before": before.sources, "after": after.sources }));
+    facts.insert("testSources".into(), json!({ "before": before.listing.sources, "after": after.listing.sources }));
     facts.insert("before".into(), before.survey.clone());
     facts.insert("after".into(), after.survey.clone());
     Value::Object(facts)

@@ -6,6 +6,7 @@
 use super::candidate::Candidate;
 use super::evidence;
 use super::judgement::Judgement;
+use super::known::Kept;
 use super::protection;
 use super::rejecting::Rejected;
 use super::{Resident, cause_of, promises};
@@ -37,6 +38,8 @@ pub struct Merges {
     concluded: Vec<Conclusion>,
     numbers: u64,
     last_of_genesis: OnceCell<u64>,
+    /// What earlier ones found, for those to come.
+    kept: Option<Kept>,
 }
 
 impl Merges {
@@ -60,10 +63,8 @@ struct UnderWay {
     order: MergeOrder,
     request: Request,
     arrival: Arrival,
-    /// The last commit that the candidate has.
-    since_commit: u64,
-    /// What was laid on it.
-    effects: Vec<Effect>,
+    /// What was laid on the last candidate; none before the first.
+    plan: Option<MergePlan>,
     candidates: u32,
     repeated: u64,
     /// By which all candidates hide where objects lie, so that each is told the same of them.
@@ -88,22 +89,10 @@ impl Resident {
         let number = self.merges.next_number();
         let begun = self.arrival_of(order).and_then(|arrival| {
             let (order, request) = (order.clone(), request.clone());
-            let since_commit = self.image.store().last_commit();
             let start = Instant::now();
-            let (effects, candidates, repeated) = (Vec::new(), 0, 0);
+            let (plan, candidates, repeated) = (None, 0, 0);
             let places = system::random::number().unwrap_or(1);
-            let under_way = UnderWay {
-                number,
-                order,
-                request,
-                arrival,
-                since_commit,
-                effects,
-                candidates,
-                repeated,
-                places,
-                start,
-            };
+            let under_way = UnderWay { number, order, request, arrival, plan, candidates, repeated, places, start };
             self.judge_anew(under_way, Judgement::default())
         });
         match begun {
@@ -181,14 +170,12 @@ impl Resident {
 
     /// Begins a candidate that judges what `held` does not say; or reports, where there is nothing to judge.
     fn judge_anew(&mut self, mut under_way: UnderWay, held: Judgement) -> Result<Next, String> {
-        let plan = self.image.plan_merge(&under_way.arrival).map_err(|error| error.to_string())?;
+        let plan = self.plan_anew(&mut under_way)?;
         if plan.merged_before.is_some() {
             let report = under_way.report(MergeStatus::Known, &plan, Verdict::default(), plan.merged_before);
             return Ok(Next::Nothing(Box::new(report)));
         }
         under_way.candidates += 1;
-        under_way.since_commit = plan.at;
-        under_way.effects.clone_from(&plan.effects);
         let order = DreamOrder {
             mandate: format!("judge {}", under_way.order.dream),
             agent: "Verification".into(),
@@ -197,9 +184,12 @@ impl Resident {
         };
         let (last_of_genesis, is_allowed) = (self.last_of_genesis(), under_way.request.is_allowed);
         let tests = under_way.order.tests.clone();
-        self.candidate = Some(Candidate { plan, held, last_of_genesis, tests, is_allowed, places: under_way.places });
+        // A second one has what the first found, unless that does not count.
+        let kept = self.merges.kept.clone().filter(|_| under_way.candidates == 1);
+        let places = under_way.places;
+        self.candidate = Some(Candidate { plan, held, kept, last_of_genesis, tests, is_allowed, places });
         let forked = self.fork(&order, None);
-        self.candidate = None;
+        under_way.plan = self.candidate.take().map(|candidate| candidate.plan);
         let point = forked.map_err(|failure| failure.message)?;
         let name = DreamId(point.actor).to_string();
         self.merges.under_way.insert(name.clone(), under_way);
@@ -212,12 +202,20 @@ impl Resident {
         *self.merges.last_of_genesis.get_or_init(|| protection::last_of_genesis(store))
     }
 
+    /// What merging would do now: as it was planned for the last candidate, if nothing was committed since.
+    fn plan_anew(&self, under_way: &mut UnderWay) -> Result<MergePlan, String> {
+        match under_way.plan.take() {
+            Some(plan) if plan.at == self.image.store().last_commit() => Ok(plan),
+            _ => self.image.plan_merge(&under_way.arrival).map_err(|error| error.to_string()),
+        }
+    }
+
     /// If this dream was a candidate: decides, and tells whoever waits for it.
     fn candidate_is_over(&mut self, name: &str) {
         let Some(under_way) = self.merges.under_way.remove(name) else { return };
         let (number, durability) = (under_way.number, under_way.request.durability);
-        let judgement = self.take_judgement(name).unwrap_or_else(Judgement::unsure);
-        let (answer, ticket) = match self.decide(under_way, judgement) {
+        let (judgement, told) = self.take_judgement(name).unwrap_or_else(|why| (Judgement::unsure(why), Vec::new()));
+        let (answer, ticket) = match self.decide(under_way, judgement, told) {
             Ok(None) => return,
             Ok(Some((report, ticket))) => match self.deliver_merged(number, report, ticket, durability) {
                 Some(report) => (answer_of(&report), ticket),
@@ -229,8 +227,8 @@ impl Resident {
         self.merges.concluded.push(Conclusion { number, answer, wait });
     }
 
-    /// What a candidate found. Nobody needs its file any more.
-    fn take_judgement(&self, name: &str) -> Result<Judgement, String> {
+    /// What a candidate found, and how it told that. Nobody needs its file any more.
+    fn take_judgement(&self, name: &str) -> Result<(Judgement, Vec<u8>), String> {
         let id: DreamId = name.parse().map_err(|error: dream::DreamError| error.to_string())?;
         let dreams = self.kept()?;
         let kept = dreams.read(id).map_err(|error| error.to_string())?;
@@ -243,6 +241,7 @@ impl Resident {
         &mut self,
         mut under_way: UnderWay,
         mut judgement: Judgement,
+        told: Vec<u8>,
     ) -> Result<Option<(MergeReport, Option<Ticket>)>, String> {
         let failed = |error: image::ImageError| error.to_string();
         if under_way.candidates > 1 {
@@ -250,7 +249,7 @@ impl Resident {
         }
         let mut verdict = judgement.verdict(&under_way.order.tests);
         if !verdict.is_accepted {
-            let plan = self.image.plan_merge(&under_way.arrival).map_err(failed)?;
+            let plan = self.plan_anew(&mut under_way)?;
             let ticket = if under_way.order.is_trial {
                 None
             } else {
@@ -259,16 +258,21 @@ impl Resident {
             };
             return Ok(Some((under_way.report(MergeStatus::Rejected, &plan, verdict, None), ticket)));
         }
-        let is_stale =
-            judgement.forget_stale(|all| self.image.have_moved(all, under_way.since_commit)).map_err(failed)?;
-        let mut plan = self.image.plan_merge(&under_way.arrival).map_err(failed)?;
+        let Some(MergePlan { at: since_commit, .. }) = under_way.plan else {
+            return Err("nothing was planned that could be judged".into());
+        };
+        let is_stale = judgement.forget_stale(&self.image, since_commit).map_err(failed)?;
+        let judged = under_way.plan.as_ref().filter(|plan| plan.at != self.image.store().last_commit());
+        let judged: Option<Vec<Effect>> = judged.map(|plan| plan.effects.clone());
+        let mut plan = self.plan_anew(&mut under_way)?;
         // What would be done now is not what was judged: then nothing that was found counts.
-        let is_other = plan.effects != under_way.effects;
+        let is_other = judged.is_some_and(|effects| plan.effects != effects);
         if is_other {
             judgement = Judgement::default();
         }
         if is_stale || is_other {
             let is_last = under_way.candidates >= CANDIDATES_MAX;
+            under_way.plan = Some(plan);
             return match self.judge_anew(under_way, judgement)? {
                 Next::Nothing(report) => Ok(Some((*report, None))),
                 Next::Candidate(name) => {
@@ -293,6 +297,8 @@ impl Resident {
             self.keep_files(&plan.arrival)?;
         }
         let merged = self.image.merge(&cause, &plan).map_err(failed)?;
+        // Before this merge: what it does, and writes down, is something to be looked at like all that comes.
+        self.merges.kept = Kept::of(told, plan.at);
         self.renew_guard_after(&cause);
         let status = if merged.ticket.is_some() { MergeStatus::Merged } else { MergeStatus::Known };
         Ok(Some((under_way.report(status, &plan, verdict, merged.commit), merged.ticket)))

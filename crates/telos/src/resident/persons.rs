@@ -4,7 +4,7 @@
 use super::candidate::verification_of;
 use super::locks::{self, Held, Locks, WHOLE, covered, dream_is_locked};
 use super::names::{LiveNames, slot_of};
-use super::protection::{OF_MACHINE, Protected};
+use super::protection::{Belonging, OF_MACHINE, Protected};
 use super::{Resident, cause_of};
 use dream::DreamId;
 use dream::show::Names;
@@ -281,7 +281,8 @@ impl Resident {
         }
         let (store, roots) = (self.image.store(), self.desk.roots());
         let verification = verification_of(store, roots.lobby, roots.core).ok();
-        let protected = Protected::of(store, &roots, self.last_of_genesis(), verification, self.image.guard());
+        let belonging = Belonging::Unknown(verification);
+        let protected = Protected::of(store, &roots, self.last_of_genesis(), belonging, self.image.guard());
         let names = LiveNames::of(store, &roots);
         let change = |Effect { object, operation }: &Effect| {
             Change::new(ChangeId::new(store::LIVE_ACTOR, 0), Time::from_ms(0), *object, operation.clone())

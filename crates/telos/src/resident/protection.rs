@@ -35,6 +35,15 @@ const OF_TELOS: &[&str] = &[
 /// Slots of the Lobby by which all of that is found.
 const OF_LOBBY: &[&str] = &["Lobby", "Protos", "Telos"];
 
+const BELONGS: &str = "it belongs to the Verification";
+
+/// What belongs to live's Verification.
+pub enum Belonging {
+    /// To be found from it.
+    Unknown(Option<ObjectId>),
+    Known(BTreeSet<ObjectId>),
+}
+
 pub struct Protected {
     live: ActorId,
     /// The number of the last change of the first commit.
@@ -65,7 +74,7 @@ impl Protected {
         store: &Store,
         roots: &Roots,
         last_of_genesis: u64,
-        verification: Option<ObjectId>,
+        verification: Belonging,
         locked: &Guard,
     ) -> Protected {
         let live = roots.lobby.and_then(ObjectId::minted_by).map_or(ActorId(0), |made| made.actor);
@@ -85,8 +94,16 @@ impl Protected {
         let (locked, others) = (locked.clone(), BTreeMap::new());
         let mut protected =
             Protected { live, last_of_genesis, open, of_machine, lobby, telos, records, locked, others };
-        protected.add_belonging(verification, record);
+        match verification {
+            Belonging::Unknown(verification) => protected.add_belonging(verification, record),
+            Belonging::Known(objects) => protected.others.extend(objects.into_iter().map(|object| (object, BELONGS))),
+        }
         protected
+    }
+
+    /// What belongs to the Verification, and was not there from the beginning.
+    pub fn belonging(&self) -> impl Iterator<Item = ObjectId> {
+        self.others.keys().copied()
     }
 
     /// Whether no program may write to it while it is judged. What is only locked is no part of the judge: a test may write to it, and
@@ -133,7 +150,7 @@ impl Protected {
         let mut queue: VecDeque<ObjectId> = verification.into_iter().collect();
         let mut looked_at = 0;
         while let Some(object) = queue.pop_front().filter(|_| looked_at < BELONGING_MAX) {
-            if self.is_of_genesis(object) || self.others.insert(object, "it belongs to the Verification").is_some() {
+            if self.is_of_genesis(object) || self.others.insert(object, BELONGS).is_some() {
                 continue;
             }
             looked_at += 1;

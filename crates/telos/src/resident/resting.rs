@@ -15,10 +15,18 @@ pub struct Resting {
 impl Resting {
     /// Their names, or their numbers where no name is known.
     pub fn on(&self, reads: &ReadSet, protected: &Protected) -> Vec<String> {
-        let rank = |object: &ObjectId| (protected.is_protected(*object), !self.names.contains_key(object), *object);
-        let mut objects: Vec<ObjectId> = reads.objects().collect();
-        objects.sort_by_cached_key(rank);
-        let told = objects.into_iter().take(TOLD_MAX);
+        let (mut named, mut others, mut protecteds) = (Vec::new(), Vec::new(), Vec::new());
+        for object in reads.objects() {
+            match self.names.get(&object) {
+                _ if protected.is_protected(object) => protecteds.push(object),
+                Some(_) => named.push(object),
+                None => others.push(object),
+            }
+        }
+        if named.len() + others.len() < TOLD_MAX {
+            protecteds.sort_by_key(|object| !self.names.contains_key(object));
+        }
+        let told = named.into_iter().chain(others).chain(protecteds).take(TOLD_MAX);
         told.map(|object| self.names.get(&object).cloned().unwrap_or_else(|| format!("object {object}"))).collect()
     }
 }
