@@ -258,7 +258,7 @@ Verification do(
         methods := Map clone
         references := list()
         getSlot("object") foreachSlot(name, value,
-            if(getSlot("value") isKindOf(Block), methods atPut(name, getSlot("value") code); continue)
+            if(getSlot("value") isKindOf(Block), methods atPut(name, sourceOfValue(getSlot("value"))); continue)
             if(isObject(getSlot("value")), references append(nameOf call(getSlot("value"))))
         )
         parts := list()
@@ -359,8 +359,11 @@ Verification do(
         found
     )
 
+    // Code that does not do what it says is no source: whoever compared that would take it for what it was.
     sourceOfValue := method(value,
-        if(getSlot("value") isKindOf(Block), return getSlot("value") code)
+        if(getSlot("value") isKindOf(Block),
+            return if(getSlot("value") isAsWritten, getSlot("value") code, "method(doesOtherThanItSays)")
+        )
         if(isObject(getSlot("value")), getSlot("value") type, getSlot("value") asJson)
     )
 

@@ -2,7 +2,7 @@
 //! Owns the record's layout; everybody else asks here. What is no message, as may come out of a file where one should be,
 //! has no name, no value and nothing behind it.
 
-use crate::syntax::{Literal, Node, NodeId, Tree};
+use crate::syntax::{self, Literal, Node, NodeId, Tree};
 use object::{Data, Handle, Heap, Kind, Symbol, ThinVec, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
@@ -199,6 +199,38 @@ fn node_of(heap: &Heap, message: Handle) -> Node<'static> {
         next: None,
         line: line(heap, message),
         column: column(heap, message),
+    }
+}
+
+/// Whether each message from this one on has the value that its name stands for, and none where that stands for none: whoever reads it
+/// as source reads what it does.
+pub fn is_as_written(heap: &Heap, root: Handle) -> bool {
+    let (mut seen, mut pending) = (FxHashSet::default(), vec![root]);
+    while let Some(message) = pending.pop() {
+        if !seen.insert(message) {
+            continue;
+        }
+        if !has_value_of_name(heap, message) {
+            return false;
+        }
+        pending.extend(arguments(heap, message));
+        pending.extend(next(heap, message));
+    }
+    true
+}
+
+fn has_value_of_name(heap: &Heap, message: Handle) -> bool {
+    let name = heap.symbol_text(name(heap, message));
+    let value = literal(heap, message);
+    if let Some(constant) = constant(&name) {
+        return value == Some(constant);
+    }
+    let parsed = syntax::parse(&name, &syntax::OperatorTable::empty());
+    let written = parsed.map_or(Literal::None, |tree| tree.node(tree.root).literal.clone());
+    match value {
+        None => written == Literal::None,
+        // A value that no literal stands for is never what was written.
+        Some(value) => written != Literal::None && literal_of(heap, value) == written,
     }
 }
 

@@ -34,6 +34,11 @@ pub const TABLE: &[Row] = &[
     }),
     ("setArgumentNames", ONE, set_argument_names),
     ("code", NONE, code),
+    ("isAsWritten", NONE, |vm, args| {
+        let block = args.receiver(vm, Kind::Block)?;
+        let body = vm.heap.record(block)[field::MESSAGE].as_handle();
+        Ok(Value::boolean(body.is_none_or(|body| messages::is_as_written(&vm.heap, body))))
+    }),
 ];
 
 pub const PRIMITIVE_TABLE: &[Row] = &[

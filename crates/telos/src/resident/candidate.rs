@@ -8,7 +8,7 @@ use super::judging::Case;
 use super::known::Kept;
 use super::names::LiveNames;
 use super::names::slot_of;
-use super::protection::{Belonging, Protected};
+use super::protection::{Belonging, Genesis, Protected};
 use super::resting::Resting;
 use dream::{Alone, Answered, DreamId, KeptDream, Status};
 use image::MergePlan;
@@ -33,7 +33,7 @@ pub struct Candidate {
     pub held: Judgement,
     /// What earlier merges found.
     pub kept: Option<Kept>,
-    pub last_of_genesis: u64,
+    pub genesis: Genesis,
     /// Names of tests that the mandate asks for, as whoever gave it says.
     pub tests: Vec<String>,
     /// A person's token came with the order: nothing is protected from it.
@@ -44,7 +44,7 @@ pub struct Candidate {
 
 impl Resident {
     pub(super) fn case(&self, alone: &Alone, candidate: Candidate) -> Result<Case, String> {
-        let Candidate { plan, held, kept: known, last_of_genesis, tests, is_allowed, places } = candidate;
+        let Candidate { plan, held, kept: known, genesis, tests, is_allowed, places } = candidate;
         let id: DreamId = plan.arrival.name.parse().map_err(|error: dream::DreamError| error.to_string())?;
         let dreams = alone.dreams().map_err(|error| error.to_string())?;
         let kept = dreams.read(id).map_err(|error| error.to_string())?;
@@ -53,7 +53,7 @@ impl Resident {
         let verification = verification_of(store, roots.lobby, roots.core)?;
         let belonging = known.as_ref().and_then(|kept| kept.belonging(store, verification));
         let belonging = belonging.map_or(Belonging::Unknown(Some(verification)), Belonging::Known);
-        let protected = Protected::of(store, &roots, last_of_genesis, belonging, self.image.guard());
+        let protected = Protected::of(store, &roots, genesis, belonging, self.image.guard());
         let keeps = |change: &Change| !is_allowed && protected.keeps(store, change);
         let told = told_changes(&kept, &names, &keeps);
         let touched = touched(&told, &plan, store);

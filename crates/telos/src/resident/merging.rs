@@ -7,7 +7,7 @@ use super::candidate::Candidate;
 use super::evidence;
 use super::judgement::Judgement;
 use super::known::Kept;
-use super::protection;
+use super::protection::Genesis;
 use super::rejecting::Rejected;
 use super::{Resident, cause_of, promises};
 use crate::report;
@@ -37,7 +37,7 @@ pub struct Merges {
     wanted: BTreeMap<String, MergeOrder>,
     concluded: Vec<Conclusion>,
     numbers: u64,
-    last_of_genesis: OnceCell<u64>,
+    genesis: OnceCell<Genesis>,
     /// What earlier ones found, for those to come.
     kept: Option<Kept>,
 }
@@ -182,12 +182,12 @@ impl Resident {
             time_ms: Some(CANDIDATE_TIME.as_millis() as u64),
             ..DreamOrder::default()
         };
-        let (last_of_genesis, is_allowed) = (self.last_of_genesis(), under_way.request.is_allowed);
+        let (genesis, is_allowed) = (self.genesis(), under_way.request.is_allowed);
         let tests = under_way.order.tests.clone();
         // A second one has what the first found, unless that does not count.
         let kept = self.merges.kept.clone().filter(|_| under_way.candidates == 1);
         let places = under_way.places;
-        self.candidate = Some(Candidate { plan, held, kept, last_of_genesis, tests, is_allowed, places });
+        self.candidate = Some(Candidate { plan, held, kept, genesis, tests, is_allowed, places });
         let forked = self.fork(&order, None);
         under_way.plan = self.candidate.take().map(|candidate| candidate.plan);
         let point = forked.map_err(|failure| failure.message)?;
@@ -196,10 +196,10 @@ impl Resident {
         Ok(Next::Candidate(name))
     }
 
-    /// The number of the last change of the first commit, which is the same as long as there is the image.
-    pub(super) fn last_of_genesis(&self) -> u64 {
-        let store = self.image.store();
-        *self.merges.last_of_genesis.get_or_init(|| protection::last_of_genesis(store))
+    /// What this image was born with.
+    pub(super) fn genesis(&self) -> Genesis {
+        let find = || Genesis::of(self.image.store(), &self.desk.roots());
+        self.merges.genesis.get_or_init(find).clone()
     }
 
     /// What merging would do now: as it was planned for the last candidate, if nothing was committed since.

@@ -282,7 +282,7 @@ impl Resident {
         let (store, roots) = (self.image.store(), self.desk.roots());
         let verification = verification_of(store, roots.lobby, roots.core).ok();
         let belonging = Belonging::Unknown(verification);
-        let protected = Protected::of(store, &roots, self.last_of_genesis(), belonging, self.image.guard());
+        let protected = Protected::of(store, &roots, self.genesis(), belonging, self.image.guard());
         let names = LiveNames::of(store, &roots);
         let change = |Effect { object, operation }: &Effect| {
             Change::new(ChangeId::new(store::LIVE_ACTOR, 0), Time::from_ms(0), *object, operation.clone())

@@ -5,8 +5,9 @@ use super::Roots;
 use super::names::slot_of;
 use super::records::KnownRecords;
 use image::Guard;
-use object::change::{ActorId, Body, Change, Creation, Datum, Field, ObjectId, Operation, Run};
+use object::change::{ActorId, Body, Change, Creation, Datum, Field, ObjectId, Operation, Run, Text};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 use store::Store;
 
 /// So many objects belong to a Verification at most; more of them are not looked for, and a dream that touches those is judged
@@ -15,9 +16,11 @@ const BELONGING_MAX: usize = 20_000;
 
 /// Objects of Core that the machine, or the library for it, writes to while programs run.
 pub const OF_MACHINE: &[&str] = &["Scheduler", "Coroutine", "Date", "Random", "Importer"];
+/// But not to what this one holds: whoever is asked for names that nobody knows runs in live.
+const ASKED_FOR_NAMES: &str = "Importer";
 /// Of what their slots hold it writes to lists, maps and coroutines, by the numbers of their kinds in records.
 const HELD_KINDS: [u32; 3] = [3, 4, 9];
-/// Slots of Telos that say how dreams are judged, and what came of it.
+/// Slots of Telos that say how dreams are judged, and what came of it; beside those that it was born with.
 const OF_TELOS: &[&str] = &[
     "verification",
     "merges",
@@ -32,8 +35,8 @@ const OF_TELOS: &[&str] = &[
     "noteRejection",
     "mergeEvolution",
 ];
-/// Slots of the Lobby by which all of that is found.
-const OF_LOBBY: &[&str] = &["Lobby", "Protos", "Telos"];
+/// Slots of the Lobby by which all of that is found, and what answers for names that nobody knows; beside those that it was born with.
+const OF_LOBBY: &[&str] = &["Lobby", "Protos", "Telos", "forward"];
 
 const BELONGS: &str = "it belongs to the Verification";
 
@@ -44,10 +47,39 @@ pub enum Belonging {
     Known(BTreeSet<ObjectId>),
 }
 
+/// What an image was born with, which is the same as long as there is the image.
+#[derive(Clone, Default)]
+pub struct Genesis {
+    /// The number of the last change of the first commit.
+    last_change: u64,
+    /// Slots of the Lobby and of Telos.
+    slots: Arc<BTreeSet<(ObjectId, Text)>>,
+}
+
+impl Genesis {
+    /// Reads all of the first commit: to be kept.
+    pub fn of(store: &Store, roots: &Roots) -> Genesis {
+        let Some(first) = store.commit_at(1).ok().flatten() else { return Genesis::default() };
+        let record = |id: ObjectId| store.read(id).ok().flatten();
+        let telos = roots.lobby.and_then(record).and_then(|lobby| slot_of(&lobby, "Telos"));
+        let mut slots = BTreeSet::new();
+        for Change { object, operation, .. } in &first.changes {
+            if ![roots.lobby, telos].contains(&Some(*object)) {
+                continue;
+            }
+            match operation {
+                Operation::Put { field: Field::Slot(slot), .. } => _ = slots.insert((*object, slot.clone())),
+                Operation::Create(made) => slots.extend(made.slots.iter().map(|(slot, _)| (*object, slot.clone()))),
+                _ => {}
+            }
+        }
+        Genesis { last_change: first.changes.last().map_or(0, |last| last.id.seq), slots: Arc::new(slots) }
+    }
+}
+
 pub struct Protected {
     live: ActorId,
-    /// The number of the last change of the first commit.
-    last_of_genesis: u64,
+    genesis: Genesis,
     /// Where programs keep their things, and the machine its own: the Lobby, Telos, queues.
     open: BTreeSet<ObjectId>,
     /// What the machine writes to itself.
@@ -62,29 +94,19 @@ pub struct Protected {
     others: BTreeMap<ObjectId, &'static str>,
 }
 
-/// The number of the last change of the first commit. Reads all of that: to be kept.
-pub fn last_of_genesis(store: &Store) -> u64 {
-    let first = store.commit_at(1).ok().flatten();
-    first.and_then(|first| Some(first.changes.last()?.id.seq)).unwrap_or(0)
-}
-
 impl Protected {
-    /// `last_of_genesis` is what `last_of_genesis` found, which is the same as long as there is the image.
-    pub fn of(
-        store: &Store,
-        roots: &Roots,
-        last_of_genesis: u64,
-        verification: Belonging,
-        locked: &Guard,
-    ) -> Protected {
+    pub fn of(store: &Store, roots: &Roots, genesis: Genesis, verification: Belonging, locked: &Guard) -> Protected {
         let live = roots.lobby.and_then(ObjectId::minted_by).map_or(ActorId(0), |made| made.actor);
         let record = |id: ObjectId| store.read(id).ok().flatten();
         let (mut open, mut of_machine): (BTreeSet<ObjectId>, _) = (roots.lobby.into_iter().collect(), BTreeSet::new());
         let telos = roots.lobby.and_then(record).and_then(|lobby| slot_of(&lobby, "Telos"));
         open.extend(telos);
         if let Some(core) = roots.core.and_then(record) {
-            for object in OF_MACHINE.iter().filter_map(|name| slot_of(&core, name)) {
+            for (name, object) in OF_MACHINE.iter().filter_map(|name| Some((*name, slot_of(&core, name)?))) {
                 of_machine.insert(object);
+                if name == ASKED_FOR_NAMES {
+                    continue;
+                }
                 let held = record(object).into_iter().flat_map(|object| object.slots);
                 let held = held.filter_map(|(_, value)| if let Datum::Object(id) = value { Some(id) } else { None });
                 open.extend(held.filter(|id| record(*id).is_some_and(|held| HELD_KINDS.contains(&held.kind))));
@@ -92,8 +114,7 @@ impl Protected {
         }
         let (lobby, records) = (roots.lobby, KnownRecords::of(store, roots));
         let (locked, others) = (locked.clone(), BTreeMap::new());
-        let mut protected =
-            Protected { live, last_of_genesis, open, of_machine, lobby, telos, records, locked, others };
+        let mut protected = Protected { live, genesis, open, of_machine, lobby, telos, records, locked, others };
         match verification {
             Belonging::Unknown(verification) => protected.add_belonging(verification, record),
             Belonging::Known(objects) => protected.others.extend(objects.into_iter().map(|object| (object, BELONGS))),
@@ -121,6 +142,7 @@ impl Protected {
         let is_kept_slot = |slots: &[&str]| match &change.operation {
             Operation::Put { field: Field::Slot(slot), .. } => {
                 slots.iter().any(|name| name.as_bytes() == slot.as_bytes())
+                    || self.genesis.slots.contains(&(change.object, slot.clone()))
             }
             _ => true,
         };
@@ -142,7 +164,7 @@ impl Protected {
     }
 
     fn is_of_genesis(&self, object: ObjectId) -> bool {
-        object.minted_by().is_some_and(|made| made.actor == self.live && made.seq <= self.last_of_genesis)
+        object.minted_by().is_some_and(|made| made.actor == self.live && made.seq <= self.genesis.last_change)
     }
 
     /// All that is found from live's Verification and was not there from the beginning.
