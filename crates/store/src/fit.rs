@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 
 /// What the objects of a commit are after it, but for those that it makes: they need no look at the image.
-pub type Outlines = FxHashMap<ObjectId, Outline>;
+pub type Outlines = Vec<(ObjectId, Outline)>;
 
 /// Why there is no answer.
 pub enum Unfit {

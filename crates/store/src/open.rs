@@ -3,7 +3,6 @@
 use crate::bytes::Fields;
 use crate::check::Progress;
 use crate::error::StoreError;
-use crate::fit::Outlines;
 use crate::frame::{Header, Kind};
 use crate::hold::Held;
 use crate::image::Image;
@@ -217,7 +216,7 @@ impl Replayed {
                 let (number, time, end) = (commit.number, commit.time, header.end());
                 let (author, cause, changes) = (commit.author, commit.cause, commit.changes);
                 let commit = Arc::new(Committed { number, time, author, cause, changes, end });
-                self.pending.push(commit, Outlines::default());
+                self.pending.push_unknown(commit);
             }
         }
         Ok(())

@@ -18,6 +18,9 @@ pub struct Committed {
     pub end: u64,
 }
 
+/// So many objects are remembered that the image has as they are; then all of them are forgotten.
+const RESTED_MAX: usize = 32 << 10;
+
 /// One change of one pending commit: the commit's number, and which of its changes.
 type Place = (u64, u32);
 
@@ -26,8 +29,11 @@ pub struct Pending {
     commits: VecDeque<Arc<Committed>>,
     places: FxHashMap<ObjectId, SmallVec<[Place; 2]>>,
     changes: usize,
-    /// What some of these objects are after all that is pending.
-    outlines: Outlines,
+    /// What some of these objects are after all that is pending,
+    outlines: FxHashMap<ObjectId, Outline>,
+    /// and what others are that nothing is to be done to any more: who was changed is often changed again, and asking the
+    /// image is what costs most of a small commit.
+    rested: FxHashMap<ObjectId, Outline>,
 }
 
 impl Pending {
@@ -41,9 +47,18 @@ impl Pending {
         self.commits.push_back(commit);
     }
 
+    /// The same for a commit that nobody compared with its objects.
+    pub fn push_unknown(&mut self, commit: Arc<Committed>) {
+        for change in &commit.changes {
+            self.outlines.remove(&change.object);
+            self.rested.remove(&change.object);
+        }
+        self.push(commit, Outlines::default());
+    }
+
     /// What an object is after all that is pending, if somebody has found out before.
     pub fn outline(&self, object: ObjectId) -> Option<&Outline> {
-        self.outlines.get(&object)
+        self.outlines.get(&object).or_else(|| self.rested.get(&object))
     }
 
     /// Whether anything is still to be done to an object.
@@ -84,11 +99,25 @@ impl Pending {
             places.drain(..taken_out);
             if places.is_empty() {
                 self.places.remove(&change.object);
-                self.outlines.remove(&change.object);
+                self.rest(change.object);
             }
         }
         self.changes -= commit.changes.len();
         Some(commit)
+    }
+
+    /// The image has all that was done to an object.
+    fn rest(&mut self, object: ObjectId) {
+        let Some(outline) = self.outlines.remove(&object) else { return };
+        if self.rested.len() >= RESTED_MAX {
+            self.rested.clear();
+        }
+        // A long one takes no more to find out than to keep.
+        if outline.is_short() {
+            self.rested.insert(object, outline);
+        } else {
+            self.rested.remove(&object);
+        }
     }
 
     pub fn oldest_number(&self) -> Option<u64> {
@@ -111,7 +140,7 @@ impl Pending {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use object::change::{ActorId, ChangeId, Operation};
+    use object::change::{ActorId, ChangeId, Creation, Operation};
 
     fn commit(number: u64, objects: &[u64]) -> Arc<Committed> {
         let id = |seq| ObjectId::minted(ChangeId::new(ActorId(1), seq));
@@ -143,5 +172,18 @@ mod tests {
         assert_eq!(numbers(&pending, 1), []);
         assert_eq!(numbers(&pending, 2), [(6, 0)]);
         assert_eq!((pending.changes(), pending.len(), pending.oldest_number()), (1, 1, Some(6)));
+    }
+
+    #[test]
+    fn what_an_object_is_stays_known_until_somebody_changes_it_unseen() {
+        let mut pending = Pending::default();
+        let object = ObjectId::minted(ChangeId::new(ActorId(1), 1));
+        pending.push(commit(5, &[1]), vec![(object, Outline::from(&Creation::default()))]);
+        pending.pop();
+        assert!(!pending.touches(object) && pending.outline(object).is_some());
+        pending.push_unknown(commit(6, &[1]));
+        assert!(pending.outline(object).is_none());
+        pending.pop();
+        assert!(pending.outline(object).is_none());
     }
 }

@@ -1,6 +1,7 @@
 //! The thread that answers: takes all that is done at the time, waits until it is durable, and sends it in one write.
-//! Waiting for the last first makes one flush of it: that is the group commit. A dream has nothing to wait for, and no such
-//! thread: whoever is done answers.
+//! Waiting for the last first makes one flush of it: that is the group commit. While the machine has more to do, the thread is
+//! not woken for each answer by itself: a flush takes as long as several requests. A dream has nothing to wait for, and no
+//! such thread: whoever is done answers.
 
 use super::living::{Posted, Wait};
 use crate::error::KeeperError;
@@ -10,9 +11,16 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 /// In the numbers of calls that nobody waits for; those of programs are counted up from 1.
 pub const POSTED: u64 = 1 << 63;
+
+/// So many answers at most wait for the machine to come to the end of what it has, before the thread is woken for them.
+const TOGETHER: usize = 8;
+/// The longest that they wait, whatever the machine does: after each flush the thread sleeps for so long before it sleeps
+/// until it is woken, and only meanwhile an answer waits.
+const NAP: Duration = Duration::from_millis(1);
 
 struct Done {
     token: u64,
@@ -34,6 +42,8 @@ struct State {
     is_over: bool,
     /// The thread has nothing to do. Waking it all the same would be a call of the system.
     is_asleep: bool,
+    /// It will look by itself, soon.
+    is_napping: bool,
 }
 
 #[derive(Default)]
@@ -51,13 +61,18 @@ impl Shared {
     /// All that is done now. False when nothing will come any more.
     fn take(&self, batch: &mut Vec<Done>) -> bool {
         let mut state = self.lock();
+        let mut has_napped = false;
         while state.done.is_empty() {
             if state.is_over {
                 return false;
             }
-            state.is_asleep = true;
-            state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
-            state.is_asleep = false;
+            (state.is_asleep, state.is_napping) = (true, !has_napped);
+            state = match has_napped {
+                true => self.work.wait(state).unwrap_or_else(PoisonError::into_inner),
+                false => self.work.wait_timeout(state, NAP).unwrap_or_else(PoisonError::into_inner).0,
+            };
+            (state.is_asleep, state.is_napping) = (false, false);
+            has_napped = true;
         }
         std::mem::swap(&mut state.done, batch);
         true
@@ -100,9 +115,14 @@ impl Answers {
         self.sender.push(token, answer, wait);
     }
 
+    /// The same; `is_last` unless the machine goes on at once with something that will be answered as well.
+    pub fn push_with_others(&self, token: u64, answer: Answer, wait: Option<Wait>, is_last: bool) {
+        self.sender.put(Done { token, what: What::Answer(Box::new(answer)), wait }, is_last);
+    }
+
     /// Makes a call as soon as what it rests on is durable.
     pub fn post(&self, Posted { number, call, wait }: Posted) {
-        self.sender.put(Done { token: number | POSTED, what: What::Call(call), wait });
+        self.sender.put(Done { token: number | POSTED, what: What::Call(call), wait }, true);
     }
 
     /// A frame without a body.
@@ -123,13 +143,16 @@ impl Answers {
 
 impl Sender {
     pub fn push(&self, token: u64, answer: Answer, wait: Option<Wait>) {
-        self.put(Done { token, what: What::Answer(Box::new(answer)), wait });
+        self.put(Done { token, what: What::Answer(Box::new(answer)), wait }, true);
     }
 
-    fn put(&self, done: Done) {
+    fn put(&self, done: Done, is_last: bool) {
         let Some(shared) = &self.shared else { return self.answer(&mut vec![done], &mut Outbox::default()) };
         let mut state = shared.lock();
         state.done.push(done);
+        if !is_last && state.is_napping && state.done.len() < TOGETHER {
+            return;
+        }
         // Once: it takes all that there is by then.
         let is_asleep = std::mem::take(&mut state.is_asleep);
         drop(state);

@@ -160,7 +160,7 @@ fn work<L: Living>(
                     if let Some(reason) = desk.finish() {
                         desk::explain(&mut answer, reason);
                     }
-                    answers.push(token, answer, wait);
+                    answers.push_with_others(token, answer, wait, desk.is_empty());
                 }
                 Begun::Apart(job) => {
                     desk.finish();

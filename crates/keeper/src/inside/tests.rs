@@ -198,6 +198,24 @@ fn the_machine_goes_on_while_an_answer_waits_for_the_disk() {
     });
 }
 
+/// Answers wait for others that the machine has still to give, so that they share a flush; but not for one that never comes.
+#[test]
+fn an_answer_does_not_wait_for_a_program_without_end() {
+    with_echo(None, |keeper| {
+        for round in 0..20 {
+            let mut outbox = Outbox::default();
+            for (id, source) in [(1, "a"), (2, "b"), (3, "spin")] {
+                outbox.push_json(Kind::Request, 10 * round + id, &Request::evaluate(source));
+            }
+            // In one piece, so that the machine knows of the last when it is done with the first.
+            outbox.drain(&keeper.pair).unwrap();
+            assert_eq!((keeper.answer().0, keeper.answer().0), (10 * round + 1, 10 * round + 2));
+            keeper.tell(Kind::Cancel, 10 * round + 3, &Reason::Asked);
+            assert_eq!(keeper.failure().0, 10 * round + 3);
+        }
+    });
+}
+
 #[test]
 fn an_interruption_reaches_the_request_it_is_meant_for() {
     with_echo(None, |keeper| {

@@ -51,6 +51,15 @@ impl Outline {
         Outline { protos: protos as u64, content }
     }
 
+    /// Whether it takes little memory, whatever the object is.
+    pub fn is_short(&self) -> bool {
+        match &self.content {
+            Content::Data(datum) => !matches!(datum, Datum::Text(_) | Datum::Bytes(_) | Datum::Record(_)),
+            Content::Members(_) => false,
+            Content::Nothing | Content::Items(_) | Content::Units { .. } | Content::Map | Content::Counters => true,
+        }
+    }
+
     /// What the object is after the operation; an error if it does not fit, and then it is as it was.
     pub fn apply(&mut self, operation: &Operation) -> Result<(), ChangeError> {
         match operation {

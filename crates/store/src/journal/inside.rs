@@ -151,7 +151,7 @@ impl Inside {
         self.counters.number += 1;
         self.counters.time = self.counters.time.max(time);
         let committed = Committed { number: self.counters.number, time, author, cause, changes, end: self.end };
-        self.pending.push(Arc::new(committed), Outlines::default());
+        self.pending.push_unknown(Arc::new(committed));
         Ok(())
     }
 
