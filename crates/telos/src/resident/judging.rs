@@ -9,6 +9,7 @@
 //! - so a test is run with the dream only if what it read without it is other with it
 //! - a unit that writes to what is protected has failed, also if it puts everything back
 
+use super::candidate::Refused;
 use super::dreaming::Dreaming;
 use super::judgement::{Checked, Judgement, Tested, VERDICT};
 use super::lend;
@@ -54,6 +55,7 @@ pub struct Case {
     pub verification: ObjectId,
     /// What earlier candidates found, which still holds; all else is judged.
     pub held: Judgement,
+    pub refused: Refused,
     pub protected: Protected,
     /// By which it hides where objects lie.
     pub places: u64,
@@ -115,14 +117,14 @@ struct Judge<'j, 'r> {
 impl Dreaming<'_> {
     /// Judges, and tells the journal what was found; gives the exit code.
     pub fn judge(&mut self, case: Case) -> i32 {
-        let Case { plan, facts, touched, verification, held, protected, places, resting } = case;
+        let Case { plan, facts, touched, verification, held, refused, protected, places, resting } = case;
         let watch = self.resident.watch.clone();
         let alarm = Alarm::new(move || keeper::Watch::interrupt(&*watch));
         let surroundings = Surroundings::of(self.resident.image.vm_mut());
         let (protected, resting, touched) = (&protected, &resting, &touched);
         let mut judge =
             Judge { dreaming: self, alarm, protected, resting, surroundings, verification, touched, places };
-        let judgement = judge.judgement(plan, facts, held);
+        let judgement = judge.judgement(plan, facts, held, &refused);
         match judgement.and_then(|judgement| judgement.encode()) {
             Ok(told) => self.tell_calls(vec![Call::operation(VERDICT, &[], Answered::Simulated, Datum::bytes(&told))]),
             Err(message) => self.give_up(&message),
@@ -131,11 +133,17 @@ impl Dreaming<'_> {
 }
 
 impl Judge<'_, '_> {
-    fn judgement(&mut self, plan: MergePlan, facts: Map<String, Value>, held: Judgement) -> Result<Judgement, String> {
+    fn judgement(
+        &mut self,
+        plan: MergePlan,
+        facts: Map<String, Value>,
+        held: Judgement,
+        refused: &Refused,
+    ) -> Result<Judgement, String> {
         let mut done = 0;
-        let safety = held.checks.get(SAFETY).cloned().unwrap_or_else(|| {
+        let safety = held.checks.get(SAFETY).filter(|_| refused.is_empty()).cloned().unwrap_or_else(|| {
             done += 1;
-            self.safety(&facts)
+            self.safety(&facts, refused)
         });
         if safety.outcome != CheckOutcome::Passed {
             let (methods, names) = (held.methods, held.names);
@@ -183,9 +191,19 @@ impl Judge<'_, '_> {
         Ok(judgement)
     }
 
-    /// Whether the journal breaks a rule: found out before anything of it is laid on, so that no code of it has run.
-    fn safety(&mut self, facts: &Map<String, Value>) -> Checked {
-        self.checked(SAFETY, &Value::Object(facts.clone()).to_string())
+    /// Whether the journal breaks a rule: found out before anything of it is laid on, so that no code of it has run. What is
+    /// refused in any case is refused also if the rules have nothing against it.
+    fn safety(&mut self, facts: &Map<String, Value>, refused: &Refused) -> Checked {
+        if let Some(why) = &refused.unseen {
+            let (reasons, reads, rests_on) = (vec![why.clone()], ReadSet::default(), Vec::new());
+            return Checked { outcome: CheckOutcome::Failed, reasons, time_us: 0, reads, rests_on };
+        }
+        let checked = self.checked(SAFETY, &Value::Object(facts.clone()).to_string());
+        if checked.outcome != CheckOutcome::Passed || refused.is_empty() {
+            return checked;
+        }
+        let reasons = refused.protected.iter().cloned().collect();
+        Checked { outcome: CheckOutcome::Failed, reasons, ..checked }
     }
 
     /// The tests that come to the same with what is planned, because it concerns nothing that they read.
