@@ -12,6 +12,7 @@ mod evidence;
 mod farewell;
 mod glance;
 mod judgement;
+mod judges;
 mod judging;
 pub mod locks;
 mod merging;

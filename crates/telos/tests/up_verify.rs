@@ -89,7 +89,7 @@ const REDUCE: &str = "Account removeSlot(\"a\"); Account removeSlot(\"b\"); Acco
 #[test]
 fn a_test_that_the_mandate_asks_for_is_a_gain_in_relevance() {
     let up = with_account();
-    up.send(WEIGHED).ok();
+    up.allowed(WEIGHED).ok();
     let dream = dreamt(&up, REDUCE);
     let (code, report) = judged(&up, "verify", &[&dream]);
     assert_eq!(code, Some(3), "a test that it brought of itself does not count: {report}");
@@ -109,14 +109,14 @@ fn a_test_that_the_mandate_asks_for_is_a_gain_in_relevance() {
 #[test]
 fn who_orders_a_dream_says_which_tests_it_is_for() {
     let up = with_account();
-    up.send(WEIGHED).ok();
+    up.allowed(WEIGHED).ok();
     let ran = up.telos(&["dream", "run", "--merge", "--mandate", "tidy", "-e", REDUCE]);
     assert_eq!(ran.code, Some(3), "{ran:?}");
     let ran =
         up.telos(&["dream", "run", "--merge", "--test", "AccountTest testFresh", "--mandate", "tidy", "-e", REDUCE]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let up = with_account();
-    up.send(WEIGHED).ok();
+    up.allowed(WEIGHED).ok();
     let cycle = |tests: &str| {
         let options = format!("Map with(\"block\", block({REDUCE}){tests})");
         up.send(&format!("Telos mergeEvolution(\"tidy\", {options}); nil")).ok();
