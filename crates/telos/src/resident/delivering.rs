@@ -66,6 +66,12 @@ impl Deliveries {
         self.under_way.values().any(|delivery| delivery.record == Some(record))
     }
 
+    /// What comes back of these is nobody's business any more.
+    pub fn forget(&mut self, records: &BTreeSet<ObjectId>) {
+        self.under_way.retain(|_, delivery| delivery.record.is_none_or(|record| !records.contains(&record)));
+        self.due.retain(|record, _| !records.contains(record));
+    }
+
     pub fn rest_on(&mut self, ticket: Option<Ticket>) {
         self.rests_on = ticket.or(self.rests_on);
     }
