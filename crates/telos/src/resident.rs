@@ -29,6 +29,7 @@ mod telling;
 mod turning;
 mod undoing;
 
+pub use delivering::check_delivered;
 pub use names::Roots;
 pub use telling::page_of;
 

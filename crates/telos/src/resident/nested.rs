@@ -1,7 +1,7 @@
 //! Dreams inside of dreams: what one asks of the live image, which alone begins dreams, and how it is answered. A dream knows of
 //! those only that it began, and gives them no more than it has itself.
 
-use super::{Resident, locks};
+use super::{Resident, check_delivered, locks};
 use dream::{DreamId, Dreams};
 use keeper::Begun;
 use keeper::protocol::{Answer, DreamOrder, FailureKind, Nest, Outcome, Shown};
@@ -88,7 +88,10 @@ impl Resident {
             Nest::Keep(name) => self.change_child(within, name, |dreams, id| dreams.set_kept(id, true)),
             // A dream shows no token.
             Nest::Discard(name) if self.locks.holds_dream(name) => Err(locks::dream_is_locked(name)),
-            Nest::Discard(name) => self.change_child(within, name, Dreams::remove),
+            Nest::Discard(name) => {
+                check_delivered(self.image.store(), name)?;
+                self.change_child(within, name, Dreams::remove)
+            }
         }
     }
 
