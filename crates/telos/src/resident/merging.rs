@@ -9,7 +9,6 @@ use super::judgement::Judgement;
 use super::protection;
 use super::rejecting::Rejected;
 use super::{Resident, cause_of, promises};
-use crate::report;
 use dream::{DreamId, KeptDream};
 use image::{Arrival, MergePlan};
 use keeper::protocol::{
@@ -73,6 +72,8 @@ struct UnderWay {
 
 /// What comes of wanting to judge.
 enum Next {
+    /// The image asked for it, and nobody waits for the answer.
+    is_unattended: bool,
     /// A candidate of this name judges.
     Candidate(String),
     /// There is nothing to judge.
@@ -86,6 +87,10 @@ impl Resident {
             return Begun::Done { answer: Answer::new(Outcome::Failure(failure)), wait: None };
         }
         let number = self.merges.next_number();
+        self.begin_merge(order, request, false)
+    }
+
+    fn begin_merge(&mut self, order: &MergeOrder, request: &Request, is_unattended: bool) -> Begun {
         let begun = self.arrival_of(order).and_then(|arrival| {
             let (order, request) = (order.clone(), request.clone());
             let since_commit = self.image.store().last_commit();
@@ -108,6 +113,7 @@ impl Resident {
         });
         match begun {
             Ok(Next::Candidate(_)) => Begun::Later(number),
+                is_unattended,
             Ok(Next::Nothing(report)) => {
                 Begun::Done { answer: answer_of(&report), wait: self.wait(None, request.durability) }
             }
@@ -123,9 +129,10 @@ impl Resident {
         }
         let request = Request { author: Some("Telos".into()), ..Request::new(Command::Merge(Box::new(order.clone()))) };
         if let Begun::Done { answer: Answer { outcome: Outcome::Failure(failure), .. }, .. } =
-            self.merge(&order, &request)
+            self.begin_merge(&order, &request, true)
         {
-            report::say(&format!("warning: dream {} was not judged: {}", order.dream, failure.message));
+            let ticket = self.note_failure(&order.dream, &request, &failure.message);
+            self.leave_unsettled(ticket);
         }
     }
 
@@ -222,8 +229,12 @@ impl Resident {
             Ok(Some((report, ticket))) => match self.deliver_merged(number, report, ticket, durability) {
                 Some(report) => (answer_of(&report), ticket),
                 None => return,
+        let unattended = under_way.is_unattended.then(|| (under_way.order.dream.clone(), under_way.request.clone()));
             },
-            Err(message) => (Answer::failed(FailureKind::Refused, message), None),
+            Err(message) => {
+                let ticket = unattended.and_then(|(dream, request)| self.note_failure(&dream, &request, &message));
+                (Answer::failed(FailureKind::Refused, message), ticket)
+            }
         };
         let wait = self.wait(ticket, durability);
         self.merges.concluded.push(Conclusion { number, answer, wait });
