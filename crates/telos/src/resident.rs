@@ -399,6 +399,10 @@ impl Living for Resident {
         self.merge_as_wanted(dream);
     }
 
+    fn stand_still(&mut self) -> bool {
+        self.await_candidate()
+    }
+
     fn concluded(&mut self) -> Vec<Conclusion> {
         self.merges.take_concluded()
     }

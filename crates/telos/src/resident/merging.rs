@@ -3,7 +3,7 @@
 //!
 //! Live goes on all the time. Only if it keeps changing what the verdict rests on, it stands still for the last candidate.
 
-use super::candidate::Candidate;
+use super::candidate::{Candidate, verification_of};
 use super::evidence;
 use super::judgement::Judgement;
 use super::protection;
@@ -36,6 +36,8 @@ pub struct Merges {
     concluded: Vec<Conclusion>,
     numbers: u64,
     last_of_genesis: OnceCell<u64>,
+    /// The candidate that live stands still for.
+    awaited: Option<String>,
 }
 
 impl Merges {
@@ -63,17 +65,19 @@ struct UnderWay {
     since_commit: u64,
     /// What was laid on it.
     effects: Vec<Effect>,
+    /// Live's own at that time, which judged: what it found counts for nobody else.
+    verification: Option<ObjectId>,
     candidates: u32,
     repeated: u64,
     /// By which all candidates hide where objects lie, so that each is told the same of them.
     places: u64,
     start: Instant,
+    /// The image asked for it, and nobody waits for the answer.
+    is_unattended: bool,
 }
 
 /// What comes of wanting to judge.
 enum Next {
-    /// The image asked for it, and nobody waits for the answer.
-    is_unattended: bool,
     /// A candidate of this name judges.
     Candidate(String),
     /// There is nothing to judge.
@@ -83,19 +87,19 @@ enum Next {
 impl Resident {
     /// Begins to judge a dream. The answer comes when it is decided.
     pub(super) fn merge(&mut self, order: &MergeOrder, request: &Request) -> Begun {
-        if let Err(failure) = self.check_merge(order, request) {
-            return Begun::Done { answer: Answer::new(Outcome::Failure(failure)), wait: None };
-        }
-        let number = self.merges.next_number();
         self.begin_merge(order, request, false)
     }
 
     fn begin_merge(&mut self, order: &MergeOrder, request: &Request, is_unattended: bool) -> Begun {
+        if let Err(failure) = self.check_merge(order, request) {
+            return Begun::Done { answer: Answer::new(Outcome::Failure(failure)), wait: None };
+        }
+        let number = self.merges.next_number();
         let begun = self.arrival_of(order).and_then(|arrival| {
             let (order, request) = (order.clone(), request.clone());
             let since_commit = self.image.store().last_commit();
             let start = Instant::now();
-            let (effects, candidates, repeated) = (Vec::new(), 0, 0);
+            let (effects, verification, candidates, repeated) = (Vec::new(), None, 0, 0);
             let places = system::random::number().unwrap_or(1);
             let under_way = UnderWay {
                 number,
@@ -104,16 +108,17 @@ impl Resident {
                 arrival,
                 since_commit,
                 effects,
+                verification,
                 candidates,
                 repeated,
                 places,
                 start,
+                is_unattended,
             };
             self.judge_anew(under_way, Judgement::default())
         });
         match begun {
             Ok(Next::Candidate(_)) => Begun::Later(number),
-                is_unattended,
             Ok(Next::Nothing(report)) => {
                 Begun::Done { answer: answer_of(&report), wait: self.wait(None, request.durability) }
             }
@@ -196,6 +201,7 @@ impl Resident {
         under_way.candidates += 1;
         under_way.since_commit = plan.at;
         under_way.effects.clone_from(&plan.effects);
+        under_way.verification = self.verification();
         let order = DreamOrder {
             mandate: format!("judge {}", under_way.order.dream),
             agent: "Verification".into(),
@@ -223,13 +229,13 @@ impl Resident {
     fn candidate_is_over(&mut self, name: &str) {
         let Some(under_way) = self.merges.under_way.remove(name) else { return };
         let (number, durability) = (under_way.number, under_way.request.durability);
+        let unattended = under_way.is_unattended.then(|| (under_way.order.dream.clone(), under_way.request.clone()));
         let judgement = self.take_judgement(name).unwrap_or_else(Judgement::unsure);
         let (answer, ticket) = match self.decide(under_way, judgement) {
             Ok(None) => return,
             Ok(Some((report, ticket))) => match self.deliver_merged(number, report, ticket, durability) {
                 Some(report) => (answer_of(&report), ticket),
                 None => return,
-        let unattended = under_way.is_unattended.then(|| (under_way.order.dream.clone(), under_way.request.clone()));
             },
             Err(message) => {
                 let ticket = unattended.and_then(|(dream, request)| self.note_failure(&dream, &request, &message));
@@ -238,6 +244,21 @@ impl Resident {
         };
         let wait = self.wait(ticket, durability);
         self.merges.concluded.push(Conclusion { number, answer, wait });
+    }
+
+    /// If live has to stand still for a candidate: waits until that is over, and decides. The keeper knows of the candidate by then,
+    /// so that it is answered what it asks for. False if there is nothing to wait for.
+    pub(super) fn await_candidate(&mut self) -> bool {
+        let Some(name) = self.merges.awaited.take() else { return false };
+        self.await_end(&name);
+        self.candidate_is_over(&name);
+        true
+    }
+
+    /// Live's own, as it is now.
+    fn verification(&self) -> Option<ObjectId> {
+        let roots = self.desk.roots();
+        verification_of(self.image.store(), roots.lobby, roots.core).ok()
     }
 
     /// What a candidate found. Nobody needs its file any more.
@@ -273,8 +294,8 @@ impl Resident {
         let is_stale =
             judgement.forget_stale(|all| self.image.have_moved(all, under_way.since_commit)).map_err(failed)?;
         let mut plan = self.image.plan_merge(&under_way.arrival).map_err(failed)?;
-        // What would be done now is not what was judged: then nothing that was found counts.
-        let is_other = plan.effects != under_way.effects;
+        // What would be done now is not what was judged, or another judges now: then nothing that was found counts.
+        let is_other = plan.effects != under_way.effects || self.verification() != under_way.verification;
         if is_other {
             judgement = Judgement::default();
         }
@@ -284,9 +305,8 @@ impl Resident {
                 Next::Nothing(report) => Ok(Some((*report, None))),
                 Next::Candidate(name) => {
                     if is_last {
-                        // Decided here: requests that came meanwhile would be done before anybody says that it is over.
-                        self.await_end(&name);
-                        self.candidate_is_over(&name);
+                        // Before anything else: requests that came meanwhile would be done before anybody says that it is over.
+                        self.merges.awaited = Some(name);
                     }
                     Ok(None)
                 }
