@@ -11,8 +11,8 @@ use std::rc::Rc;
 
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
-    /// Whole objects, each with the name of the lock that holds it.
-    objects: FxHashMap<ObjectId, Rc<str>>,
+    /// Whole objects, each with the name of the lock that holds it. Thousands belong to what judges, and whoever judges has a copy.
+    objects: Rc<FxHashMap<ObjectId, Rc<str>>>,
     /// Single slots of others.
     slots: FxHashMap<ObjectId, Vec<(Text, Rc<str>)>>,
     /// Everything, by this name.
@@ -22,7 +22,7 @@ pub struct Guard {
 impl Guard {
     /// Holds an object; the first name stays.
     pub fn hold(&mut self, object: ObjectId, name: &Rc<str>) {
-        self.objects.entry(object).or_insert_with(|| name.clone());
+        Rc::make_mut(&mut self.objects).entry(object).or_insert_with(|| name.clone());
     }
 
     pub fn hold_slot(&mut self, object: ObjectId, slot: Text, name: &Rc<str>) {

@@ -45,7 +45,7 @@ pub use image::{Cause, Embedder, Image, Options};
 pub use load::{Records, StoreLoader};
 pub use merging::{
     APPLY_FILES, Arrival, BroughtFiles, Choice, Delivery, DeliveryStatus, Description, FileConflict, Left, MergePlan,
-    Merged, Proto, Settlement, policy_name,
+    Merged, Proto, Settlement, Withdrawal, policy_name,
 };
 pub use provenance::{Dreamt, Provenance, Search, Writing};
 pub use reading::ReadSet;

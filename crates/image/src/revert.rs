@@ -19,7 +19,7 @@
 use crate::error::ImageError;
 use crate::image::{Cause, Image};
 use crate::landmarks::{Landmarks, slot};
-use crate::merging::{Note, note_of, place_text};
+use crate::merging::{Note, Withdrawal, note_of, place_text};
 use crate::past::{Impossible, Past};
 use crate::retell::{Trouble, blame, line_of, nothing, retell};
 use language::Interrupt;
@@ -34,12 +34,19 @@ pub struct Reverted {
     pub ticket: Option<Ticket>,
     /// Places that a later commit wrote to, and that were left alone.
     pub contended: Vec<(ObjectId, String)>,
+    /// What the withdrawal wants to have done.
+    pub added: Option<ObjectId>,
 }
 
 impl Image {
     /// Takes back what a commit did, except where later commits wrote to the same place. Objects that it made stay: if
     /// nothing refers to them any more, nobody sees them. Looks through all commits since; the machine's interrupt stops it.
     pub fn revert(&mut self, number: u64, cause: &Cause) -> Result<Reverted, ImageError> {
+        self.revert_with(number, &Withdrawal::default(), cause)
+    }
+
+    /// The same of a merge, with what becomes of its deliveries.
+    pub fn revert_with(&mut self, number: u64, withdrawal: &Withdrawal, cause: &Cause) -> Result<Reverted, ImageError> {
         let commit = self.store.commit_at(number)?.ok_or(ImageError::NoCommit(number))?;
         let note = note_of(&commit, self.store.actor())?;
         let books = note.as_ref().map_or(u64::MAX, |note| note.books);
@@ -47,8 +54,15 @@ impl Image {
         if let Some(note) = note {
             undone.changes.extend(self.marks(&note)?);
         }
+        let mut added = None;
+        // What was taken back before has nothing left to withdraw.
+        if !undone.changes.is_empty() {
+            let withdrawn;
+            (withdrawn, added) = withdrawal.written(&self.store, &undone.changes)?;
+            undone.changes.extend(withdrawn);
+        }
         let ticket = self.adopt(cause, undone.changes)?;
-        Ok(Reverted { ticket, contended: undone.contended })
+        Ok(Reverted { ticket, contended: undone.contended, added })
     }
 
     /// What was written down about a merge stays, and says that it was taken back. A conflict that somebody decided stays

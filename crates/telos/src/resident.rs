@@ -12,6 +12,7 @@ mod evidence;
 mod farewell;
 mod glance;
 mod judgement;
+mod judges;
 mod judging;
 mod known;
 pub mod locks;
@@ -29,6 +30,7 @@ mod telling;
 mod turning;
 mod undoing;
 
+pub use delivering::check_delivered;
 pub use names::Roots;
 pub use telling::page_of;
 
@@ -49,7 +51,6 @@ use image::{Cause, Image, ImageError};
 use keeper::protocol::{Answer, Command, Durability, Failure, FailureKind, Form, Nest, Outcome, Request, Shown};
 use keeper::{Begun, Birth, Conclusion, Living, Posted, Wait, Watch};
 use language::{Limits, Value, Vm};
-use serde_json::json;
 use std::convert::Infallible;
 use std::io::Write;
 use std::path::Path;
@@ -233,18 +234,6 @@ impl Resident {
         })
     }
 
-    fn revert(&mut self, number: u64, request: &Request) -> Result<(Shown, Option<Ticket>), Failure> {
-        let cause = cause_of(request, &format!("revert {number}"));
-        let reverted = self.image.revert(number, &cause).map_err(|error| self.fail(error))?;
-        self.renew_guard_after(&cause);
-        let place = |(object, place): &(object::change::ObjectId, String)| format!("{place} of object {object}");
-        let left: Vec<String> = reverted.contended.iter().map(place).collect();
-        let text =
-            json!({ "commit": reverted.ticket.map(|ticket| ticket.number), "reverted": number, "left_alone": left })
-                .to_string();
-        Ok((Shown { text, kind: "Map".into() }, reverted.ticket))
-    }
-
     /// The lower of what is asked for and what is allowed.
     fn set_limits(&mut self, request: &Request) -> u64 {
         let lower = |asked: Option<u64>, allowed: Option<u64>| [asked, allowed].into_iter().flatten().min();
@@ -344,13 +333,10 @@ impl Living for Resident {
             Command::Help(words) => self.look(|vm| help_text(vm, words)),
             Command::Log { count, before } => told(chronicle::log(&store, *count, *before)),
             Command::Show(number) => told(chronicle::show(&store, *number)),
-            Command::Revert(number) => {
-                let settled = self.revert(*number, request);
-                match self.undo_deliveries(settled, request) {
-                    Ok(settled) => settled,
-                    Err(later) => return *later,
-                }
-            }
+            Command::Revert(number) => match self.revert(*number, request) {
+                Ok(settled) => settled,
+                Err(later) => return *later,
+            },
             Command::Info => told(Ok(chronicle::info(&store))),
             Command::Dream(order) => return self.dream(order, request),
             Command::Merge(order) => return self.merge(order, request),
@@ -360,13 +346,10 @@ impl Living for Resident {
                 None => self.resolve(*conflict, choice, request),
             },
             Command::History { path, count } => self.history_of(path, *count),
-            Command::Undo(merge) => {
-                let settled = self.undo(merge, request);
-                match self.undo_deliveries(settled, request) {
-                    Ok(settled) => settled,
-                    Err(later) => return *later,
-                }
-            }
+            Command::Undo(merge) => match self.undo(merge, request) {
+                Ok(settled) => settled,
+                Err(later) => return *later,
+            },
             Command::Outbox => told(self.tell_outbox()),
             Command::Resend(key) => self.resend(key.as_deref()),
             Command::Lock(target) => self.lock(target, request),
@@ -415,6 +398,10 @@ impl Living for Resident {
     fn over(&mut self, dream: &str) {
         self.dream_is_over(dream);
         self.merge_as_wanted(dream);
+    }
+
+    fn stand_still(&mut self) -> bool {
+        self.await_candidate()
     }
 
     fn concluded(&mut self) -> Vec<Conclusion> {

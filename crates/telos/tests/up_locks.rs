@@ -87,6 +87,53 @@ fn a_lock_covers_what_belongs_to_an_object_and_its_name() {
     assert_eq!(guarded.live("list(1, 2) sum"), "3");
 }
 
+/// Whatever changes the judge in live decides what is merged next. No dream could, but a method that was merged could when live called
+/// it: it emptied the rules, and nobody had to show a token.
+#[test]
+fn what_judges_changes_only_with_the_token() {
+    let mut guarded = Guarded::start();
+    let merged = guarded.dreamt("Account evil := method(Verification safetyRules empty; 7); nil");
+    guarded.run(&["dream", "merge", &merged]).ok();
+    guarded.refused(&["send", "Account evil"]);
+    let attempts = [
+        "Verification safetyRules empty",
+        "Verification checks removeFirst",
+        "Verification weights atPut(\"rel\", 0)",
+        "Verification tolerance = 1",
+        "Verification judgeOne = method(nil)",
+        "Verification getSlot(\"judgeOne\") setMessage(message(nil))",
+        "Verification Check judge = method(nil)",
+        "Verification safetyRules first isBrokenBy := method(false)",
+        "Verification safetyRules first allowed append(\"FORGET\")",
+        "Verification appendProto(Object clone)",
+        "Telos verification = Verification clone",
+        "Telos verification := Verification clone do(checks := list())",
+        "Lobby Telos := Telos clone do(verification := Verification clone do(checks := list()))",
+        "Protos Core Verification := Object clone",
+        "UnitTest assertEquals = method(nil)",
+        "UnitTest getSlot(\"assertEquals\") setMessage(message(nil))",
+        "Protos Core UnitTest := Object clone",
+    ];
+    for source in attempts {
+        guarded.refused(&["send", source]);
+    }
+    let ran = guarded.run(&["send", "Verification safetyRules empty"]);
+    assert!(ran.errors.contains("telos token new") && ran.errors.contains("--token-file"), "{ran:?}");
+    // A clone is nobody's judge yet, and tests are written as ever.
+    guarded.up.send("Lobby Mine := Verification clone; Mine checks empty; Mine weights atPut(\"rel\", 0); nil").ok();
+    guarded.up.send("AccountTest testOther := method(assertTrue(true)); AccountTest run; nil").ok();
+    let stricter = "Telos verification = Mine; Mine tolerance := 1; nil";
+    guarded.allowed(&["send", stricter]).ok();
+    for source in ["Mine tolerance = 2", "Mine checks append(1)", "Verification tolerance = 2"] {
+        guarded.refused(&["send", source]);
+    }
+    guarded.up.stop();
+    guarded.up.start_again(&[]);
+    guarded.refused(&["send", "Mine tolerance = 2"]);
+    guarded.refused(&["send", "Account evil"]);
+    guarded.allowed(&["send", "Verification tolerance = 2; nil"]).ok();
+}
+
 /// Whoever could change the list of locks would need no token.
 #[test]
 fn nothing_but_the_commands_changes_the_locks() {

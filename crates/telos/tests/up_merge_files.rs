@@ -235,6 +235,9 @@ fn what_was_not_applied_when_all_were_killed_is_applied_at_the_next_start() {
     assert_eq!(desk.json(&["status", "--json"])["image"]["outbox"]["waiting"], 1);
     let refused = desk.telos(&["dream", "discard", &dream]);
     assert!(refused.errors.contains("still to be applied"), "{refused:?}");
+    // So is it to programs of the image.
+    let refused = desk.up.send(&format!("Dream clone setId(\"{dream}\") discard"));
+    assert!(refused.code == Some(1) && refused.errors.contains("still to be applied"), "{refused:?}");
     // The kernel wakes who stands still when nobody is left above it, so the keeper must not go first, nor start another broker.
     desk.up.signal("STOP");
     signal(broker, "KILL");

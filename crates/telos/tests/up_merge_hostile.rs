@@ -3,6 +3,7 @@
 mod launch;
 
 use launch::Ran;
+use launch::person::Guarded;
 use launch::up::Up;
 
 /// An account with a test that passes, and that any other tax makes fail.
@@ -87,6 +88,15 @@ const ATTEMPTS: &[(&str, &str, &str)] = &[
     ("a command of the host", "try(System runCommand(\"id\")); Account rate := 1", "not granted"),
     ("a flood", "20000 repeat(i, Account setSlot(\"slot\" .. i, i)); nil", "larger than can be looked at"),
     ("a class", "Shape := Object clone do(class := Object clone; superclass := nil); nil", "0001"),
+    // Its kind is that of the locals of a stack, which are the machine's: it was merged, and nobody was told.
+    ("Locals polluted", "Locals assertEquals := method(nil); Account tax = method(7)", "protected"),
+    (
+        "Locals given another proto",
+        "Locals prependProto(Object clone do(assertEquals := method(nil))); nil",
+        "protected",
+    ),
+    // The old one and the new one in its slot are both called Account; only one of them was looked at.
+    ("an object hidden behind its name", "Account class := Object clone; Lobby Account := Account clone; nil", "0001"),
     ("reflection that lies", "Account slotNames := method(list()); Account tax = method(7)", "true"),
 ];
 
@@ -103,4 +113,35 @@ fn no_dream_fools_its_judge() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Of a journal so many changes are told to the rules. Of one that had more they saw the beginning, and that was all that was counted:
+/// an image whose person had raised the maxima merged what no rule had seen.
+#[test]
+fn what_no_rule_is_told_of_is_refused_whatever_the_maxima_are() {
+    let guarded = Guarded::start();
+    let raised = "maxima := Verification safetyRules detect(name == \"size\") maxima; \
+                  list(\"changes\", \"objects\", \"bytes\") foreach(name, maxima atPut(name, 100000000)); nil";
+    guarded.allowed(&["send", raised]).ok();
+    let dream = guarded.dreamt("20001 repeat(i, Account setSlot(\"slot\" .. i, i)); nil");
+    let ran = guarded.run(&["dream", "merge", &dream]);
+    assert!(ran.code == Some(3) && ran.output.contains("changes, where 20000 are told"), "{}", ran.output);
+    let wide = guarded.dreamt("Lobby heap := list(); 5001 repeat(heap append(Object clone)); nil");
+    let ran = guarded.run(&["dream", "merge", &wide]);
+    assert!(ran.code == Some(3) && ran.output.contains("touches more than 5000 objects"), "{}", ran.output);
+}
+
+/// The rule of protection is one of the image's, and a person may take it away. What is protected stays so.
+#[test]
+fn what_is_protected_is_refused_without_the_rule_too() {
+    let guarded = Guarded::start();
+    let without = "Verification safetyRules removeAt(Verification safetyRules map(name) indexOf(\"protection\")); nil";
+    guarded.allowed(&["send", without]).ok();
+    for source in ["Object evil := method(7); nil", "Verification safetyRules empty; nil", "Locals evil := 1; nil"] {
+        let dream = guarded.dreamt(source);
+        let ran = guarded.run(&["dream", "merge", &dream]);
+        assert!(ran.code == Some(3) && ran.output.contains("protected"), "{source}: {ran:?}");
+    }
+    let dream = guarded.dreamt("Object fine := method(7); nil");
+    assert_eq!(guarded.allowed(&["dream", "merge", &dream]).code, Some(0), "a person still may");
 }

@@ -5,6 +5,7 @@
 mod launch;
 
 use keeper::protocol::{Outcome, Request};
+use launch::person::Guarded;
 use launch::up::{Up, wait_for};
 use serde_json::Value;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -198,6 +199,64 @@ fn another_plan_is_judged_from_the_beginning() {
     let report = merged_while(&up, "Thing x = 7", &["--policy", "live-wins"], "Thing x = Thing x + 100");
     assert_eq!(counts(&report), (2, TESTS + CHECKS), "{report}");
     assert_ne!(up.live("Thing x"), "7");
+}
+
+/// Live got a stricter judge while a candidate was judged by the other. What that one had found counted all the same, since which
+/// one judges is read by nobody who is recorded.
+#[test]
+fn a_verdict_does_not_outlive_its_judge() {
+    let stricter = "Telos verification = Verification clone do(safetyRules append(Verification SafetyRule clone do(\
+        name := \"never\"; reason := \"nothing is merged today\"; isBrokenBy := method(change, case, true)))); nil";
+    for _ in 0..8 {
+        let guarded = Guarded::start();
+        let up = &guarded.up;
+        up.telos(&["send", STATE]).ok();
+        let dream = up.dreamt("Thing x = Thing x + 1");
+        let (code, report, is_in_time) = std::thread::scope(|scope| {
+            let merging = scope.spawn(|| up.merged(&[&dream]));
+            let mut first = None;
+            wait_for("a candidate", || {
+                first = judging(up, &dream);
+                first.is_some() || merging.is_finished()
+            });
+            guarded.allowed(&["send", stricter]).ok();
+            let is_in_time = first.is_some() && judging(up, &dream) == first;
+            let (code, report) = merging.join().expect("it is decided");
+            (code, report, is_in_time)
+        });
+        if is_in_time {
+            assert_eq!(code, Some(3), "{report}");
+            assert!(report.to_string().contains("nothing is merged today"), "{report}");
+            return;
+        }
+    }
+    panic!("it never took long enough");
+}
+
+/// The last candidate, for which live stands still, had no line to the world outside, since the keeper was told of it only when all
+/// was decided: a test that asks for something waited in vain, 21 times.
+#[test]
+fn the_candidate_that_live_stands_still_for_is_answered_too() {
+    let up = with_state();
+    let asking = "AskTest := UnitTest clone do(testAsk := method(try(System runCommand(\"true\")); assertTrue(Account rate > 0))); nil";
+    up.telos(&["send", asking]).ok();
+    let dream = up.dreamt("Thing x = 1");
+    let is_over = AtomicBool::new(false);
+    let mut client = up.client();
+    let report = std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                client.send(&Request::evaluate("Account rate = Account rate + 1")).expect("it is up");
+            }
+        });
+        wait_for("somebody writes", || up.live("Account rate") != "1");
+        let report = up.merged(&[&dream]).1;
+        is_over.store(true, Ordering::Relaxed);
+        writer.join().expect("it wrote");
+        report
+    });
+    assert_eq!(counts(&report).0, CANDIDATES_MAX, "{report}");
+    assert_eq!(report["status"], "merged", "{report}");
 }
 
 /// Somebody writes to what a test reads, again and again, and never waits. After five candidates live stands still for one; nobody's

@@ -300,6 +300,25 @@ fn undo_takes_back_what_was_not_sent_and_tells_what_was() {
     assert!(!server.requests().iter().any(|request| request.ends_with("second")));
 }
 
+/// What a merge left to be done was taken back by commits of its own, behind the one that took back the merge: whoever was killed in
+/// between made the calls of a merge that was none any more, at the next start.
+#[test]
+fn a_merge_is_taken_back_in_one_commit_with_what_it_left_to_be_done() {
+    let server = Server::new(503);
+    let scene = Scene::new(server.port);
+    let dream = scene.dreamt(&format!("{}; {}; Garden := 1; nil", server.post("first"), server.post("second")));
+    scene.telos(&["dream", "merge", &dream]).ok();
+    wait_for("it has failed some times", || scene.outbox()[0]["attempts"].as_u64() >= Some(3));
+    wait_for("none is under way", || scene.outbox().iter().all(|each| each["is_under_way"] == false));
+    let told = scene.json(&["undo", "--json", &dream]);
+    assert_eq!(told["calls"]["cancelled"], 2, "{told}");
+    let shown = scene.json(&["show", "--json", &told["commit"].to_string()]);
+    assert_eq!(scene.json(&["log", "--json", "-n", "1"])[0]["number"], told["commit"], "nothing came behind it");
+    assert_eq!(shown.to_string().matches("its merge was taken back").count(), 2, "{shown}");
+    let outbox = scene.outbox();
+    assert!(outbox.len() == 2 && outbox.iter().all(|each| each["status"] == "undone"), "{outbox:?}");
+}
+
 /// A binary body, which is no text, is sent as it was.
 #[test]
 fn bytes_that_are_no_text_arrive_as_they_are() {

@@ -89,7 +89,7 @@ const REDUCE: &str = "Account removeSlot(\"a\"); Account removeSlot(\"b\"); Acco
 #[test]
 fn a_test_that_the_mandate_asks_for_is_a_gain_in_relevance() {
     let up = with_account();
-    up.send(WEIGHED).ok();
+    up.allowed(WEIGHED).ok();
     let dream = dreamt(&up, REDUCE);
     let (code, report) = judged(&up, "verify", &[&dream]);
     assert_eq!(code, Some(3), "a test that it brought of itself does not count: {report}");
@@ -109,14 +109,14 @@ fn a_test_that_the_mandate_asks_for_is_a_gain_in_relevance() {
 #[test]
 fn who_orders_a_dream_says_which_tests_it_is_for() {
     let up = with_account();
-    up.send(WEIGHED).ok();
+    up.allowed(WEIGHED).ok();
     let ran = up.telos(&["dream", "run", "--merge", "--mandate", "tidy", "-e", REDUCE]);
     assert_eq!(ran.code, Some(3), "{ran:?}");
     let ran =
         up.telos(&["dream", "run", "--merge", "--test", "AccountTest testFresh", "--mandate", "tidy", "-e", REDUCE]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let up = with_account();
-    up.send(WEIGHED).ok();
+    up.allowed(WEIGHED).ok();
     let cycle = |tests: &str| {
         let options = format!("Map with(\"block\", block({REDUCE}){tests})");
         up.send(&format!("Telos mergeEvolution(\"tidy\", {options}); nil")).ok();
@@ -307,4 +307,33 @@ fn every_kind_of_test_is_told_apart() {
         assert_eq!(text.contains(&line), kind != "passing", "{line}{text}");
     }
     assert!(text.contains("3 of 8 tests pass"), "{text}");
+}
+
+/// The image asked for a merge and nobody waits for the answer: that it failed was told to nobody at all.
+#[test]
+fn a_merge_that_the_image_asked_for_and_that_fails_is_noted() {
+    let up = with_account();
+    let order = "Map with(\"policy\", \"nonsense\", \"block\", block(Account rate = 2))";
+    up.send(&format!("Telos mergeEvolution(\"raise it\", {order}); nil")).ok();
+    wait_for("it is noted", || live(&up, "Telos rejections size") == "1");
+    let told = live(&up, "Telos rejections first reasons");
+    assert!(told.contains("nonsense"), "{told}");
+    assert_eq!(live(&up, "Telos rejections first mandate"), "raise it");
+    assert_eq!(live(&up, "list(Account rate, Telos merges size)"), "list(1, 0)");
+    // The same when it was judged, and cannot be committed: somebody locked what it changes meanwhile.
+    up.allowed("nil").ok();
+    up.send("Slow := Object clone do(count := 3000000); SlowTest := UnitTest clone do(testLong := method(Slow count repeat(nil))); nil").ok();
+    up.send("Telos mergeEvolution(\"later\", block(Account rate = 3)); nil").ok();
+    wait_for("a candidate", || {
+        let dreams = json_of(&up.telos(&["dream", "list", "--json"]));
+        let is_candidate = |each: &Value| {
+            each["mandate"].as_str().is_some_and(|mandate| mandate.starts_with("judge ")) && each["status"] == "running"
+        };
+        dreams.as_array().is_some_and(|dreams| dreams.iter().any(is_candidate))
+    });
+    up.telos(&["lock", "Account"]).ok();
+    wait_for("it is noted", || live(&up, "Telos rejections size") == "2");
+    let told = live(&up, "Telos rejections last reasons");
+    assert!(told.contains("locked") || told.contains("token"), "{told}");
+    assert_eq!(live(&up, "Account rate"), "1");
 }

@@ -122,7 +122,11 @@ fn section(values: &Values<'_>, object: ObjectId, operations: &[&Operation]) -> 
 /// Whether the machine keeps this object for itself, or changed only what it keeps in it.
 fn is_of_machine(values: &Values<'_>, object: ObjectId, operations: &[&Operation]) -> bool {
     let kind = values.view.kind(When::After, object);
-    if matches!(kind, Some(Kind::Call | Kind::Locals | Kind::Coroutine | Kind::Frame)) {
+    if matches!(kind, Some(Kind::Call | Kind::Coroutine | Kind::Frame)) {
+        return true;
+    }
+    // Locals that have a name are no stack's: the prototype of them all.
+    if kind == Some(Kind::Locals) && values.titles.name(object).is_none() {
         return true;
     }
     // Programs change methods of these, and the machine what they hold.

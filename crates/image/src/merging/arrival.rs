@@ -4,6 +4,7 @@ use super::description::Description;
 use super::note::Alias;
 use merge::{Conflict, Effect, Place, Policy, Status, Violation};
 use object::change::{ActorId, Change, ChangeId, Creation, Datum, Field, ObjectId, Text, Time};
+use std::collections::BTreeSet;
 use store::Ticket;
 
 /// A dream that is over. All but the changes is the primary's knowledge; they are the dreamer's word.
@@ -64,8 +65,8 @@ pub struct MergePlan {
     pub reconciled: Vec<Place>,
     /// What of the journal was not asked for, in a partial merge.
     pub left_out: Vec<Left>,
-    /// How many objects of the machine's own were left alone.
-    pub of_machine: usize,
+    /// Numbers of the journal's changes to what is the machine's own, which are not merged. Whoever judges is told of all others.
+    pub of_machine: BTreeSet<u64>,
     /// What a judge found, for the record of the merge. Set by whoever judged.
     pub verdict: Description,
     /// Sources of the methods that it brings, for `Telos archive`. Set by whoever judged.
@@ -103,7 +104,7 @@ impl MergePlan {
             outbox: Vec::new(),
             reconciled: Vec::new(),
             left_out: Vec::new(),
-            of_machine: 0,
+            of_machine: BTreeSet::new(),
             verdict: Description::default(),
             methods: Vec::new(),
             is_idle: true,

@@ -9,6 +9,7 @@ use crate::error::ImageError;
 use crate::form::readable_text;
 use crate::image::{Cause, Image};
 use crate::landmarks::{Landmarks, slot, slot_object};
+use merge::Effect;
 use object::change::{Body, Change, ChangeId, Datum, Field, ObjectId, Operation, Run, Text};
 use std::collections::BTreeSet;
 use store::{Store, Ticket};
@@ -104,6 +105,11 @@ impl Delivery {
         }
     }
 
+    /// What is in `Telos outbox`, the oldest first, for who has no image but its files.
+    pub fn waiting_in(store: &Store) -> Result<Vec<Delivery>, ImageError> {
+        deliveries_in(store, "outbox")
+    }
+
     fn read(store: &Store, id: ObjectId) -> Result<Option<Delivery>, ImageError> {
         let Some(record) = store.read(id)? else { return Ok(None) };
         let word = |name: &str| match slot(&record, name) {
@@ -151,6 +157,13 @@ pub fn add(pages: &mut Pages<'_>, delivery: &Delivery) -> ObjectId {
     pages.make(proto, slots)
 }
 
+fn deliveries_in(store: &Store, list: &str) -> Result<Vec<Delivery>, ImageError> {
+    let telos = slot_in(store, Landmarks::of(store)?.lobby, "Telos")?;
+    let list = telos.map(|telos| slot_in(store, telos, list)).transpose()?.flatten();
+    let objects = list.map(|list| held(store, list)).transpose()?.unwrap_or_default();
+    objects.into_iter().filter_map(|object| Delivery::read(store, object).transpose()).collect()
+}
+
 /// The object in a slot of an object.
 fn slot_in(store: &Store, object: ObjectId, name: &str) -> Result<Option<ObjectId>, ImageError> {
     Ok(store.read(object)?.and_then(|record| slot_object(&record, name)))
@@ -184,19 +197,12 @@ fn arguments(store: &Store, list: Option<ObjectId>) -> Result<Vec<Datum>, ImageE
 impl Image {
     /// What is in `Telos outbox`, the oldest first.
     pub fn outbox(&self) -> Result<Vec<Delivery>, ImageError> {
-        self.deliveries_in("outbox")
+        Delivery::waiting_in(&self.store)
     }
 
     /// The last that are done.
     pub fn delivered(&self) -> Result<Vec<Delivery>, ImageError> {
-        self.deliveries_in("delivered")
-    }
-
-    fn deliveries_in(&self, list: &str) -> Result<Vec<Delivery>, ImageError> {
-        let telos = slot_in(&self.store, Landmarks::of(&self.store)?.lobby, "Telos")?;
-        let list = telos.map(|telos| slot_in(&self.store, telos, list)).transpose()?.flatten();
-        let objects = list.map(|list| held(&self.store, list)).transpose()?.unwrap_or_default();
-        objects.into_iter().filter_map(|object| Delivery::read(&self.store, object).transpose()).collect()
+        deliveries_in(&self.store, "delivered")
     }
 
     /// Refuses changes of a dream to the outbox: what is in there is done to the world, and nobody asks again.
@@ -235,28 +241,7 @@ impl Image {
     ) -> Result<Option<Ticket>, ImageError> {
         let Some(record) = delivery.record else { return Ok(None) };
         let mut pages = Pages::new(&self.store, &[], self.store.next_change())?;
-        let attempted = u64::from(settlement.status != DeliveryStatus::Undone);
-        for (name, value) in [
-            ("status", Datum::text(settlement.status.name())),
-            ("attempts", Datum::number((delivery.attempts + attempted) as f64)),
-            ("answer", Datum::text(&settlement.answer)),
-        ] {
-            pages.push(record, Operation::set_slot(name, value));
-        }
-        let telos = pages.telos()?;
-        if settlement.status.is_over() {
-            pages.take_out(telos, "outbox", record)?;
-            pages.append(telos, "delivered", &[record])?;
-            pages.shorten(telos, "delivered", DELIVERED_MOST)?;
-        }
-        let conflicts: Vec<ObjectId> =
-            settlement.conflicts.iter().map(|conflict| conflict_record(&mut pages, conflict, delivery)).collect();
-        if !conflicts.is_empty() {
-            pages.append(telos, "conflicts", &conflicts)?;
-        }
-        for (object, operation) in &settlement.marks {
-            pages.push(*object, operation.clone());
-        }
+        settle(&mut pages, record, delivery, settlement)?;
         let operations = pages.into_operations();
         self.adopt(cause, operations)
     }
@@ -271,18 +256,102 @@ impl Image {
         marks: Vec<(ObjectId, Operation)>,
         cause: &Cause,
     ) -> Result<(ObjectId, Option<Ticket>), ImageError> {
-        let next = self.store.next_change();
-        let mut pages = Pages::new(&self.store, &[], next)?;
-        let delivery = Delivery { conflict, ..Delivery::new(next, &name.into(), arguments, dream) };
-        let record = add(&mut pages, &delivery);
-        let telos = pages.telos()?;
-        pages.append(telos, "outbox", &[record])?;
+        let mut pages = Pages::new(&self.store, &[], self.store.next_change())?;
+        let delivery = Delivery { conflict, ..Delivery::new(pages.next(), &name.into(), arguments, dream) };
+        let record = put_into_outbox(&mut pages, &delivery)?;
         for (object, operation) in marks {
             pages.push(object, operation);
         }
         let operations = pages.into_operations();
         Ok((record, self.adopt(cause, operations)?))
     }
+}
+
+/// What is done about a merge's deliveries in the commit that takes it back: whoever is killed behind that has nothing left to do
+/// that nobody wants any more, and lacks nothing of what takes the rest back.
+#[derive(Default)]
+pub struct Withdrawal {
+    /// Those that are not tried any more, each with what is said of it.
+    pub cancelled: Vec<(Delivery, String)>,
+    /// What is to be done to take back what was done, for this dream: a name.
+    pub added: Option<(String, String)>,
+    pub marks: Vec<(ObjectId, Operation)>,
+}
+
+impl Withdrawal {
+    /// As operations behind others of the same commit, and the object of what was added.
+    pub(crate) fn written(
+        &self,
+        store: &Store,
+        before: &[(ObjectId, Operation)],
+    ) -> Result<(Vec<(ObjectId, Operation)>, Option<ObjectId>), ImageError> {
+        if self.cancelled.is_empty() && self.added.is_none() && self.marks.is_empty() {
+            return Ok((Vec::new(), None));
+        }
+        let effect = |(object, operation): &(ObjectId, Operation)| {
+            let operation = operation.clone();
+            Effect { object: *object, operation }
+        };
+        let effects: Vec<Effect> = before.iter().map(effect).collect();
+        let next = store.next_change();
+        let next = ChangeId::new(next.actor, next.seq + before.len() as u64);
+        let mut pages = Pages::new(store, &effects, next)?;
+        for (delivery, answer) in &self.cancelled {
+            let (conflicts, marks) = (Vec::new(), Vec::new());
+            let settlement = Settlement { status: DeliveryStatus::Undone, answer: answer.clone(), conflicts, marks };
+            if let Some(record) = delivery.record {
+                settle(&mut pages, record, delivery, &settlement)?;
+            }
+        }
+        let mut added = None;
+        if let Some((name, dream)) = &self.added {
+            let delivery = Delivery::new(pages.next(), &name.as_str().into(), &[Datum::text(dream)], dream);
+            added = Some(put_into_outbox(&mut pages, &delivery)?);
+        }
+        for (object, operation) in &self.marks {
+            pages.push(*object, operation.clone());
+        }
+        Ok((pages.into_operations(), added))
+    }
+}
+
+/// Writes down what became of an attempt.
+fn settle(
+    pages: &mut Pages<'_>,
+    record: ObjectId,
+    delivery: &Delivery,
+    settlement: &Settlement,
+) -> Result<(), ImageError> {
+    let attempted = u64::from(settlement.status != DeliveryStatus::Undone);
+    for (name, value) in [
+        ("status", Datum::text(settlement.status.name())),
+        ("attempts", Datum::number((delivery.attempts + attempted) as f64)),
+        ("answer", Datum::text(&settlement.answer)),
+    ] {
+        pages.push(record, Operation::set_slot(name, value));
+    }
+    let telos = pages.telos()?;
+    if settlement.status.is_over() {
+        pages.take_out(telos, "outbox", record)?;
+        pages.append(telos, "delivered", &[record])?;
+        pages.shorten(telos, "delivered", DELIVERED_MOST)?;
+    }
+    let conflicts: Vec<ObjectId> =
+        settlement.conflicts.iter().map(|conflict| conflict_record(pages, conflict, delivery)).collect();
+    if !conflicts.is_empty() {
+        pages.append(telos, "conflicts", &conflicts)?;
+    }
+    for (object, operation) in &settlement.marks {
+        pages.push(*object, operation.clone());
+    }
+    Ok(())
+}
+
+fn put_into_outbox(pages: &mut Pages<'_>, delivery: &Delivery) -> Result<ObjectId, ImageError> {
+    let record = add(pages, delivery);
+    let telos = pages.telos()?;
+    pages.append(telos, "outbox", &[record])?;
+    Ok(record)
 }
 
 /// In the form of all conflicts: what the dream wrote is side 0, what was found there is side 1, and shown.

@@ -34,7 +34,7 @@ mod sides;
 mod story;
 
 pub use arrival::{Arrival, BroughtFiles, Left, MergePlan, Merged};
-pub use delivery::{APPLY_FILES, Delivery, DeliveryStatus, FileConflict, Settlement};
+pub use delivery::{APPLY_FILES, Delivery, DeliveryStatus, FileConflict, Settlement, Withdrawal};
 pub use description::{Description, Proto};
 pub(crate) use note::{Note, note_of};
 pub use policies::policy_name;

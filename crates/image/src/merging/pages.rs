@@ -33,6 +33,11 @@ impl<'p> Pages<'p> {
         Ok(Pages { store, landmarks, effects, core, dream, protos: BTreeMap::new(), next, operations: Vec::new() })
     }
 
+    /// The number of what is written next.
+    pub const fn next(&self) -> ChangeId {
+        self.next
+    }
+
     pub fn into_operations(self) -> Vec<(ObjectId, Operation)> {
         self.operations
     }

@@ -13,12 +13,13 @@ use merge::Position;
 use object::Kind;
 use object::change::{Change, Datum, Field, Line, ObjectId, Operation, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
 use store::{Found, Store};
 
 pub struct Selected {
     pub journal: Vec<Change>,
     pub left_out: Vec<Left>,
-    pub of_machine: usize,
+    pub of_machine: BTreeSet<u64>,
 }
 
 pub fn select(store: &Store, landmarks: &Landmarks, arrival: &Arrival) -> Result<Selected, ImageError> {
@@ -27,10 +28,10 @@ pub fn select(store: &Store, landmarks: &Landmarks, arrival: &Arrival) -> Result
     let machine = Machine::of(store, landmarks, &journal)?;
     let is_asked = |change: &Change| arrival.only.as_ref().is_none_or(|only| is_among(only, change));
     let mut taken = vec![false; journal.changes.len()];
-    let (mut left_out, mut of_machine) = (Vec::new(), FxHashSet::default());
+    let (mut left_out, mut of_machine) = (Vec::new(), BTreeSet::new());
     for (at, change) in journal.changes.iter().enumerate().filter(|(_, change)| !journal.makes(change.object)) {
         if machine.keeps(change) {
-            of_machine.insert(change.object);
+            of_machine.insert(change.id.seq);
         } else if is_asked(change) {
             taken[at] = true;
         } else {
@@ -41,13 +42,15 @@ pub fn select(store: &Store, landmarks: &Landmarks, arrival: &Arrival) -> Result
     // that was running.
     let is_root = |object: &ObjectId| arrival.only.is_none() && !machine.is_running(&journal, *object);
     journal.reach(&mut taken, is_root);
+    let is_left = |(change, taken): &(&Change, &bool)| !**taken && machine.is_running(&journal, change.object);
+    of_machine.extend(journal.changes.iter().zip(&taken).filter(is_left).map(|(change, _)| change.id.seq));
     left_out.sort();
     left_out.dedup();
     // What is left out is about nothing that it would have made: that is never there.
     let left = |change: &Change| Change { object: landmarks.root, ..nothing(change) };
     let taken_or_nothing = |(change, taken): (&Change, &bool)| if *taken { change.clone() } else { left(change) };
     let changes = journal.changes.iter().zip(&taken).map(taken_or_nothing).collect();
-    Ok(Selected { journal: changes, left_out, of_machine: of_machine.len() })
+    Ok(Selected { journal: changes, left_out, of_machine })
 }
 
 fn check_numbers(arrival: &Arrival) -> Result<(), ImageError> {

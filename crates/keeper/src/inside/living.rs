@@ -33,6 +33,11 @@ pub trait Living {
         let _ = dream;
     }
 
+    /// Waits for a dream before anything else is done, if that must be: it has been told who was born. False if nothing was waited for.
+    fn stand_still(&mut self) -> bool {
+        false
+    }
+
     /// Requests that were to be answered later, and can be now. Asked after everything that this thread does.
     fn concluded(&mut self) -> Vec<Conclusion> {
         Vec::new()

@@ -183,7 +183,14 @@ fn work<L: Living>(
                     return;
                 }
             },
-            Work::Over(dream) => living.over(&dream),
+            Work::Over(dream) => {
+                living.over(&dream);
+                // Whom it waits for must have a line first: it may ask for something.
+                tell_births(living, answers);
+                while living.stand_still() {
+                    tell_births(living, answers);
+                }
+            }
             Work::Returned(number, answer) => living.returned(number, &answer),
             Work::Turn => {}
             Work::Stop => return later.give_up(answers),

@@ -3,8 +3,8 @@
 
 use super::outside::Line;
 use super::{Row, Shared};
-use crate::resident::Roots;
 use crate::resident::locks::dream_is_locked;
+use crate::resident::{Roots, check_delivered};
 use dream::{DreamError, DreamId, Dreams};
 use keeper::protocol::{MergeOrder, Nest};
 use language::{Args, Halt, ONE, Outcome, Signal, THREE, TWO, Value, Vm};
@@ -253,8 +253,11 @@ fn discard_of(vm: &mut Vm, args: Args) -> Outcome {
     let name = args.text(vm, 0)?;
     let (desk, asking) = desk(vm)?;
     // A dream asks live, which knows what is locked now.
-    if matches!(asking, Asking::Live(_)) && desk.0.borrow().locked.contains(&name) {
-        return Err(vm.raise(dream_is_locked(&name)));
+    if let Asking::Live(store) = &asking {
+        if desk.0.borrow().locked.contains(&name) {
+            return Err(vm.raise(dream_is_locked(&name)));
+        }
+        check_delivered(store, &name).map_err(|why| vm.raise(why))?;
     }
     change(vm, &args, Nest::Discard, Dreams::remove)
 }

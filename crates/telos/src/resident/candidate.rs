@@ -10,9 +10,10 @@ use super::names::LiveNames;
 use super::names::slot_of;
 use super::protection::{Belonging, Genesis, Protected};
 use super::resting::Resting;
+use dream::show::Names;
 use dream::{Alone, Answered, DreamId, KeptDream, Status};
 use image::MergePlan;
-use object::change::{Change, ObjectId, Operation};
+use object::change::{Change, Field, ObjectId, Operation};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -20,7 +21,7 @@ use store::Store;
 
 /// So many objects are surveyed.
 const TOUCHED_MAX: usize = 5_000;
-/// So many changes are told one by one; a larger journal breaks the rule about sizes.
+/// So many changes are told one by one; a larger journal is refused, whatever the rule about sizes says.
 const CHANGES_MAX: usize = 20_000;
 
 /// So many names are told of what was changed.
@@ -55,17 +56,77 @@ impl Resident {
         let belonging = belonging.map_or(Belonging::Unknown(Some(verification)), Belonging::Known);
         let protected = Protected::of(store, &roots, genesis, belonging, self.image.guard());
         let keeps = |change: &Change| !is_allowed && protected.keeps(store, change);
-        let told = told_changes(&kept, &names, &keeps);
+        let merged = Merged::of(&kept, &plan);
+        let told = told_changes(&kept, &merged, &names, &keeps);
         let touched = touched(&told, &plan, store);
+        let unseen = unseen(&merged, &touched);
+        let kept_back = merged.changes.iter().filter(|change| keeps(change));
+        let refused = Refused { unseen, protected: kept_back.map(|change| place_of(change, &names)).collect() };
         let mut names = names.into_names();
         names.extend(touched.iter().map(|(name, id)| (*id, name.clone())));
         let held = Judgement { methods: sources(&told, &touched), names: told_names(&told), ..held };
-        let mut facts = facts_of(&kept, told);
+        let mut facts = facts_of(&kept, &merged, told);
         facts.insert("archive".into(), json!(archived(store, &roots)));
         facts.insert("mandateTests".into(), json!(tests));
         let resting = Resting { names };
-        Ok(Case { facts, plan, touched, verification, held, known, protected, places, resting })
+        Ok(Case { facts, plan, touched, verification, held, known, refused, protected, places, resting })
     }
+}
+
+/// The changes of a journal that are merged if nothing speaks against it: all but those to what the machine keeps for itself. So
+/// nothing is merged that was not looked at.
+struct Merged<'j> {
+    changes: Vec<&'j Change>,
+}
+
+impl<'j> Merged<'j> {
+    fn of(kept: &'j KeptDream, plan: &MergePlan) -> Merged<'j> {
+        let is_one = |change: &&Change| {
+            !plan.of_machine.contains(&change.id.seq) && !matches!(change.operation, Operation::Call { .. })
+        };
+        Merged { changes: kept.journal.changes().filter(is_one).collect() }
+    }
+
+    fn object_count(&self) -> usize {
+        self.changes.iter().map(|change| change.object).collect::<BTreeSet<_>>().len()
+    }
+}
+
+/// What is refused whatever the rules of the image say.
+#[derive(Default)]
+pub struct Refused {
+    /// Why not all of it can be looked at.
+    pub unseen: Option<String>,
+    /// Places that are protected, in words.
+    pub protected: BTreeSet<String>,
+}
+
+impl Refused {
+    pub fn is_empty(&self) -> bool {
+        self.unseen.is_none() && self.protected.is_empty()
+    }
+}
+
+fn unseen(merged: &Merged<'_>, touched: &BTreeMap<String, ObjectId>) -> Option<String> {
+    match (merged.changes.len(), touched.len()) {
+        (changes, _) if changes > CHANGES_MAX => {
+            Some(format!("the change is larger than can be looked at: {changes} changes, where {CHANGES_MAX} are told"))
+        }
+        (_, touched) if touched > TOUCHED_MAX => {
+            Some(format!("the change is larger than can be looked at: it touches more than {TOUCHED_MAX} objects"))
+        }
+        _ => None,
+    }
+}
+
+/// A place that no dream changes, and that it does not.
+fn place_of(change: &Change, names: &LiveNames<'_>) -> String {
+    let object = names.name(change.object).unwrap_or_else(|| format!("object {}", change.object));
+    let place = match &change.operation {
+        Operation::Put { field: Field::Slot(slot), .. } => format!("{object} {slot}"),
+        _ => object,
+    };
+    format!("{place}: this is protected, and changes only with a person's token")
 }
 
 /// Live's own: that of Telos, or the one that the image was born with.
@@ -81,21 +142,19 @@ pub fn verification_of(store: &Store, lobby: Option<ObjectId>, core: Option<Obje
     })
 }
 
-/// The changes as `Dream journal` has them, each with whether it is to something protected, if anything is; without those to what the machine
-/// keeps for itself, which are never merged.
-fn told_changes(kept: &KeptDream, names: &LiveNames<'_>, keeps: &dyn Fn(&Change) -> bool) -> Vec<Value> {
-    let sections = dream::show::diff(&kept.journal, names).sections.into_iter();
-    let of_machine: BTreeSet<String> = sections
-        .filter(|section| section.is_of_machine)
-        .filter_map(|section| Some(section.object?.to_string()))
-        .collect();
-    let kept_back = kept.journal.changes().filter(|change| keeps(change));
-    let is_protected: BTreeSet<String> = kept_back.map(|change| change.id.to_string()).collect();
+/// The changes as `Dream journal` has them, each with whether it is to something protected, if anything is.
+fn told_changes(
+    kept: &KeptDream,
+    merged: &Merged<'_>,
+    names: &LiveNames<'_>,
+    keeps: &dyn Fn(&Change) -> bool,
+) -> Vec<Value> {
+    let is_protected: BTreeMap<String, bool> =
+        merged.changes.iter().map(|change| (change.id.to_string(), keeps(change))).collect();
     let mut told = Vec::new();
     dream::show::to_json(&kept.journal, names, &mut |mut change| {
-        let object = change["object_id"].as_str().unwrap_or_default().to_string();
-        if !of_machine.contains(&object) && change["operation"] != "FFI_CALL" {
-            change["isProtected"] = json!(change["change_id"].as_str().is_some_and(|id| is_protected.contains(id)));
+        if let Some(is_protected) = change["change_id"].as_str().and_then(|id| is_protected.get(id)) {
+            change["isProtected"] = json!(is_protected);
             told.push(change);
         }
         if told.len() < CHANGES_MAX { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
@@ -110,7 +169,8 @@ fn told_names(told: &[Value]) -> BTreeMap<String, String> {
     told.iter().filter_map(named).take(NAMES_MAX).collect()
 }
 
-/// Plain objects that the dream made or changed, by name.
+/// Objects with methods that the dream made or changed, each by a name of its own: an object and another one that was put into its
+/// slot are called the same, and both are looked at.
 fn touched(told: &[Value], plan: &MergePlan, store: &Store) -> BTreeMap<String, ObjectId> {
     let named: BTreeMap<&str, &str> = told
         .iter()
@@ -126,20 +186,26 @@ fn touched(told: &[Value], plan: &MergePlan, store: &Store) -> BTreeMap<String, 
         .collect();
     let objects: BTreeSet<ObjectId> = plan.effects.iter().map(|effect| effect.object).collect();
     let kind = |id: &ObjectId| made.get(id).copied().or_else(|| Some(store.read(*id).ok()??.kind));
-    let plain = objects.into_iter().filter(|id| kind(id) == Some(PLAIN)).take(TOUCHED_MAX);
-    plain
-        .map(|id| {
-            let number = id.to_string();
-            let name = named.get(number.as_str()).map_or_else(|| format!("object {number}"), ToString::to_string);
-            (name, id)
-        })
-        .collect()
+    let is_looked_at = |id: &ObjectId| kind(id).is_some_and(|kind| LOOKED_AT.contains(&kind));
+    let mut objects: Vec<ObjectId> = objects.into_iter().filter(is_looked_at).take(TOUCHED_MAX + 1).collect();
+    // What was there before keeps the name.
+    objects.sort_by_key(|id| (made.contains_key(id), *id));
+    let mut touched = BTreeMap::new();
+    for id in objects {
+        let number = id.to_string();
+        let mut name = named.get(number.as_str()).map_or_else(|| format!("object {number}"), ToString::to_string);
+        while touched.contains_key(&name) {
+            name = format!("{name} (object {number})");
+        }
+        touched.insert(name, id);
+    }
+    touched
 }
 
-/// The number of the kind of plain objects, in records.
-const PLAIN: u32 = 0;
+/// The numbers of the kinds of plain objects, and of locals, in records: those of no stack are what blocks remember.
+const LOOKED_AT: [u32; 2] = [0, 8];
 
-fn facts_of(kept: &KeptDream, told: Vec<Value>) -> Map<String, Value> {
+fn facts_of(kept: &KeptDream, merged: &Merged<'_>, told: Vec<Value>) -> Map<String, Value> {
     let KeptDream { header, journal, journal_bytes, end, .. } = kept;
     let call = |call: dream::Call<'_>| json!({ "call": call.name.to_string(), "answered": call.answered.name() });
     let calls: Vec<Value> = journal.calls().map(call).collect();
@@ -151,8 +217,8 @@ fn facts_of(kept: &KeptDream, told: Vec<Value>) -> Map<String, Value> {
         .filter(|end| end.status == Status::Killed)
         .map(|end| format!("the dream did not come to its end: {}", end.reason))
         .collect();
-    let objects: BTreeSet<&str> = told.iter().filter_map(|change| change["object_id"].as_str()).collect();
-    let sizes = json!({ "changes": told.len(), "objects": objects.len(), "bytes": journal_bytes });
+    let (changes, objects) = (merged.changes.len(), merged.object_count());
+    let sizes = json!({ "changes": changes, "objects": objects, "bytes": journal_bytes });
     let facts = json!({
         "dream": header.id().to_string(),
         "mandate": header.mandate,

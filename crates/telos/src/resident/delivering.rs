@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use store::Ticket;
+use store::{Store, Ticket};
 
 /// So many at once; the keeper lets the image have a few more.
 const UNDER_WAY_MAX: usize = 4;
@@ -66,6 +66,12 @@ impl Deliveries {
         self.under_way.values().any(|delivery| delivery.record == Some(record))
     }
 
+    /// What comes back of these is nobody's business any more.
+    pub fn forget(&mut self, records: &BTreeSet<ObjectId>) {
+        self.under_way.retain(|_, delivery| delivery.record.is_none_or(|record| !records.contains(&record)));
+        self.due.retain(|record, _| !records.contains(record));
+    }
+
     pub fn rest_on(&mut self, ticket: Option<Ticket>) {
         self.rests_on = ticket.or(self.rests_on);
     }
@@ -88,7 +94,10 @@ impl Resident {
             return Some(report);
         }
         self.deliveries.rest_on(ticket);
-        let outbox = self.image.outbox().unwrap_or_default();
+        let outbox = self.image.outbox().unwrap_or_else(|error| {
+            report::say(&format!("warning: whether files wait is not known: {error}"));
+            Vec::new()
+        });
         let files = outbox.iter().find(|each| each.dream == report.dream && each.name == handover::call::APPLY);
         let report = match files.and_then(|files| files.record) {
             Some(record) => {
@@ -259,19 +268,6 @@ impl Resident {
         self.merges.conclude(Conclusion { number, answer, wait });
     }
 
-    /// A dream whose files are still to be applied is needed.
-    pub(super) fn check_delivered(&self, dream: &str) -> Result<(), String> {
-        let is_needed = |each: &Delivery| {
-            each.dream == dream
-                && each.status == DeliveryStatus::Waiting
-                && handover::call::ALL.contains(&each.name.as_str())
-        };
-        match self.image.outbox().unwrap_or_default().iter().any(is_needed) {
-            true => Err(format!("what {dream} wrote to files is still to be applied: telos outbox")),
-            false => Ok(()),
-        }
-    }
-
     /// What is in the outbox, and what is done, the oldest first.
     pub(super) fn tell_outbox(&self) -> Result<String, String> {
         let failed = |error: image::ImageError| error.to_string();
@@ -314,6 +310,21 @@ impl Resident {
         self.deliveries.rest_on(ticket);
         self.deliver();
         Ok((Shown { text: failed.len().to_string(), kind: "Number".into() }, ticket))
+    }
+}
+
+/// A dream whose files are still to be applied is needed.
+pub fn check_delivered(store: &Store, dream: &str) -> Result<(), String> {
+    let is_needed = |each: &Delivery| {
+        each.dream == dream
+            && each.status == DeliveryStatus::Waiting
+            && handover::call::ALL.contains(&each.name.as_str())
+    };
+    let outbox =
+        Delivery::waiting_in(store).map_err(|error| format!("whether {dream} is needed is not known: {error}"))?;
+    match outbox.iter().any(is_needed) {
+        true => Err(format!("what {dream} wrote to files is still to be applied: telos outbox")),
+        false => Ok(()),
     }
 }
 

@@ -4,10 +4,12 @@
 use crate::report;
 use dream::{DreamError, DreamId, Dreams, Retention};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, kill_process, pidfd_open, waitpid};
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use store::Pin;
 
 /// How many dreams come to their end between two looks at what is kept of them,
@@ -28,7 +30,7 @@ impl Attended {
     /// Waits until its process has ended, which somebody else takes leave of.
     pub fn await_end(&self) {
         let end = Pid::from_raw(self.attendant).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
-        let _ = end.map(|end| poll(&mut [PollFd::new(&end, PollFlags::IN)], None));
+        let _ = end.is_some_and(|end| has_ended(&end, None));
     }
 
     fn take_leave(self, place: &Place) {
@@ -49,12 +51,24 @@ impl Attended {
 /// How a child of ours ended. One that does not is killed, and its dreamer with it: others wait behind it here.
 fn await_end(pid: Pid) -> Option<WaitStatus> {
     if let Ok(end) = pidfd_open(pid, PidfdFlags::empty()) {
-        let time = Timespec::try_from(LEAVING).ok();
-        if !matches!(poll(&mut [PollFd::new(&end, PollFlags::IN)], time.as_ref()), Ok(1..)) {
+        if !has_ended(&end, Some(LEAVING)) {
             let _ = kill_process(pid, Signal::KILL);
         }
     }
     waitpid(Some(pid), WaitOptions::empty()).ok().flatten().map(|(_, status)| status)
+}
+
+/// Whether a process ends within this time, or at all. A signal to us is no end of it.
+fn has_ended(process: &OwnedFd, time: Option<Duration>) -> bool {
+    let deadline = time.map(|time| Instant::now() + time);
+    loop {
+        let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let left = left.and_then(|left| Timespec::try_from(left).ok());
+        match poll(&mut [PollFd::new(process, PollFlags::IN)], left.as_ref()) {
+            Err(Errno::INTR) => {}
+            ended => return matches!(ended, Ok(1..)),
+        }
+    }
 }
 
 /// Where the dreams of an image are written down.

@@ -9,6 +9,7 @@
 //! - so a test is run with the dream only if what it read without it is other with it
 //! - a unit that writes to what is protected has failed, also if it puts everything back
 
+use super::candidate::Refused;
 use super::dreaming::Dreaming;
 use super::judgement::{Checked, Judgement, Listing, Tested, VERDICT};
 use super::known::{Kept, Known};
@@ -57,6 +58,7 @@ pub struct Case {
     pub held: Judgement,
     /// What earlier merges found, of which some may hold.
     pub known: Option<Kept>,
+    pub refused: Refused,
     pub protected: Protected,
     /// By which it hides where objects lie.
     pub places: u64,
@@ -120,14 +122,14 @@ struct Judge<'j, 'r> {
 impl Dreaming<'_> {
     /// Judges, and tells the journal what was found; gives the exit code.
     pub fn judge(&mut self, case: Case) -> i32 {
-        let Case { plan, facts, touched, verification, held, known, protected, places, resting } = case;
+        let Case { plan, facts, touched, verification, held, known, refused, protected, places, resting } = case;
         let watch = self.resident.watch.clone();
         let alarm = Alarm::new(move || keeper::Watch::interrupt(&*watch));
         let surroundings = Surroundings::of(self.resident.image.vm_mut());
         let (protected, resting, touched, ran) = (&protected, &resting, &touched, BTreeSet::new());
         let mut judge =
             Judge { dreaming: self, alarm, protected, resting, surroundings, verification, touched, places, ran };
-        let judgement = judge.judgement(plan, facts, held, known);
+        let judgement = judge.judgement(plan, facts, held, known, &refused);
         let told = judgement.and_then(|judgement| {
             let told = judgement.encode();
             // This process ends here: to take it apart would be work for nobody.
@@ -148,11 +150,12 @@ impl Judge<'_, '_> {
         facts: Map<String, Value>,
         held: Judgement,
         known: Option<Kept>,
+        refused: &Refused,
     ) -> Result<Judgement, String> {
         let mut done = 0;
-        let safety = held.checks.get(SAFETY).cloned().unwrap_or_else(|| {
+        let safety = held.checks.get(SAFETY).filter(|_| refused.is_empty()).cloned().unwrap_or_else(|| {
             done += 1;
-            self.safety(&facts)
+            self.safety(&facts, refused)
         });
         if safety.outcome != CheckOutcome::Passed {
             let (methods, names) = (held.methods, held.names);
@@ -194,9 +197,19 @@ impl Judge<'_, '_> {
         Ok(judgement)
     }
 
-    /// Whether the journal breaks a rule: found out before anything of it is laid on, so that no code of it has run.
-    fn safety(&mut self, facts: &Map<String, Value>) -> Checked {
-        self.checked(SAFETY, &Value::Object(facts.clone()).to_string())
+    /// Whether the journal breaks a rule: found out before anything of it is laid on, so that no code of it has run. What is
+    /// refused in any case is refused also if the rules have nothing against it.
+    fn safety(&mut self, facts: &Map<String, Value>, refused: &Refused) -> Checked {
+        if let Some(why) = &refused.unseen {
+            let (reasons, reads, rests_on) = (vec![why.clone()], ReadSet::default(), Vec::new());
+            return Checked { outcome: CheckOutcome::Failed, reasons, time_us: 0, reads, read_count: 0, rests_on };
+        }
+        let checked = self.checked(SAFETY, &Value::Object(facts.clone()).to_string());
+        if checked.outcome != CheckOutcome::Passed || refused.is_empty() {
+            return checked;
+        }
+        let reasons = refused.protected.iter().cloned().collect();
+        Checked { outcome: CheckOutcome::Failed, reasons, ..checked }
     }
 
     /// What comes to the same with what is planned, because that concerns nothing of what was read for it.

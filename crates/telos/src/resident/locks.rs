@@ -6,9 +6,9 @@
 //! they are prototypes with a `type` of their own. Other objects in its slots are not covered, and want locks of their own.
 //! As nothing of this changes without a person, what is covered is found once, and again when a person changed something.
 
-use super::Roots;
 use super::names::slot_of;
 use super::protection::parts;
+use super::{Roots, judges};
 use crate::report;
 use image::Guard;
 use keeper::protocol::LockLine;
@@ -18,7 +18,7 @@ use std::rc::Rc;
 use store::{Store, StoreError};
 
 /// So much belongs to one object.
-const COVERED_MAX: usize = 20_000;
+pub const COVERED_MAX: usize = 20_000;
 /// The slot of Telos that has the locks.
 pub const SLOT: &str = "locks";
 /// What belongs to whoever holds it, by the numbers of kinds in records: Number, Sequence, List, Map, Block and Message.
@@ -148,6 +148,7 @@ impl Locks {
         if let Some(lobby) = roots.lobby.filter(|_| !locks.all.is_empty()) {
             locks.guard.hold_slot(lobby, Text::from("Telos"), &Rc::from("Telos, which has the list of locks,"));
         }
+        judges::hold(&mut locks.guard, store, &roots)?;
         Ok(locks)
     }
 
@@ -194,16 +195,32 @@ fn items_of(list: &Creation) -> Vec<Option<ObjectId>> {
 
 /// An object and what belongs to it.
 pub fn covered(store: &Store, object: ObjectId) -> Result<BTreeSet<ObjectId>, String> {
+    match covered_with(store, object, &mut |_| {})? {
+        covered if covered.len() <= COVERED_MAX => Ok(covered),
+        _ => Err(format!("more than {COVERED_MAX} objects belong to it; lock parts of it, or the whole image")),
+    }
+}
+
+/// The same, as far as it goes: at most one more than may be. `meet` is told all other objects that these hold.
+pub fn covered_with(
+    store: &Store,
+    object: ObjectId,
+    meet: &mut dyn FnMut(ObjectId),
+) -> Result<BTreeSet<ObjectId>, String> {
     let (mut covered, mut queue) = (BTreeSet::new(), VecDeque::from([object]));
     while let Some(each) = queue.pop_front() {
         let Some(record) = store.read(each).map_err(|error| error.to_string())? else { continue };
         let has_type = || record.slots.iter().any(|(slot, _)| slot.as_bytes() == b"type");
         let belongs = each == object || (BELONGING.contains(&record.kind) && !has_type());
-        if !belongs || !covered.insert(each) {
+        if !belongs {
+            meet(each);
+            continue;
+        }
+        if !covered.insert(each) {
             continue;
         }
         if covered.len() > COVERED_MAX {
-            return Err(format!("more than {COVERED_MAX} objects belong to it; lock parts of it, or the whole image"));
+            break;
         }
         queue.extend(parts(&record).into_iter().filter(|part| !covered.contains(part)));
     }

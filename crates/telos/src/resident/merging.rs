@@ -3,14 +3,13 @@
 //!
 //! Live goes on all the time. Only if it keeps changing what the verdict rests on, it stands still for the last candidate.
 
-use super::candidate::Candidate;
+use super::candidate::{Candidate, verification_of};
 use super::evidence;
 use super::judgement::Judgement;
 use super::known::Kept;
 use super::protection::Genesis;
 use super::rejecting::Rejected;
 use super::{Resident, cause_of, promises};
-use crate::report;
 use dream::{DreamId, KeptDream};
 use image::{Arrival, MergePlan};
 use keeper::protocol::{
@@ -40,6 +39,8 @@ pub struct Merges {
     genesis: OnceCell<Genesis>,
     /// What earlier ones found, for those to come.
     kept: Option<Kept>,
+    /// The candidate that live stands still for.
+    awaited: Option<String>,
 }
 
 impl Merges {
@@ -65,11 +66,15 @@ struct UnderWay {
     arrival: Arrival,
     /// What was laid on the last candidate; none before the first.
     plan: Option<MergePlan>,
+    /// Live's own at that time, which judged: what it found counts for nobody else.
+    verification: Option<ObjectId>,
     candidates: u32,
     repeated: u64,
     /// By which all candidates hide where objects lie, so that each is told the same of them.
     places: u64,
     start: Instant,
+    /// The image asked for it, and nobody waits for the answer.
+    is_unattended: bool,
 }
 
 /// What comes of wanting to judge.
@@ -83,6 +88,10 @@ enum Next {
 impl Resident {
     /// Begins to judge a dream. The answer comes when it is decided.
     pub(super) fn merge(&mut self, order: &MergeOrder, request: &Request) -> Begun {
+        self.begin_merge(order, request, false)
+    }
+
+    fn begin_merge(&mut self, order: &MergeOrder, request: &Request, is_unattended: bool) -> Begun {
         if let Err(failure) = self.check_merge(order, request) {
             return Begun::Done { answer: Answer::new(Outcome::Failure(failure)), wait: None };
         }
@@ -90,9 +99,21 @@ impl Resident {
         let begun = self.arrival_of(order).and_then(|arrival| {
             let (order, request) = (order.clone(), request.clone());
             let start = Instant::now();
-            let (plan, candidates, repeated) = (None, 0, 0);
+            let (plan, verification, candidates, repeated) = (None, None, 0, 0);
             let places = system::random::number().unwrap_or(1);
-            let under_way = UnderWay { number, order, request, arrival, plan, candidates, repeated, places, start };
+            let under_way = UnderWay {
+                number,
+                order,
+                request,
+                arrival,
+                plan,
+                verification,
+                candidates,
+                repeated,
+                places,
+                start,
+                is_unattended,
+            };
             self.judge_anew(under_way, Judgement::default())
         });
         match begun {
@@ -112,9 +133,10 @@ impl Resident {
         }
         let request = Request { author: Some("Telos".into()), ..Request::new(Command::Merge(Box::new(order.clone()))) };
         if let Begun::Done { answer: Answer { outcome: Outcome::Failure(failure), .. }, .. } =
-            self.merge(&order, &request)
+            self.begin_merge(&order, &request, true)
         {
-            report::say(&format!("warning: dream {} was not judged: {}", order.dream, failure.message));
+            let ticket = self.note_failure(&order.dream, &request, &failure.message);
+            self.leave_unsettled(ticket);
         }
     }
 
@@ -176,6 +198,7 @@ impl Resident {
             return Ok(Next::Nothing(Box::new(report)));
         }
         under_way.candidates += 1;
+        under_way.verification = self.verification();
         let order = DreamOrder {
             mandate: format!("judge {}", under_way.order.dream),
             agent: "Verification".into(),
@@ -214,6 +237,7 @@ impl Resident {
     fn candidate_is_over(&mut self, name: &str) {
         let Some(under_way) = self.merges.under_way.remove(name) else { return };
         let (number, durability) = (under_way.number, under_way.request.durability);
+        let unattended = under_way.is_unattended.then(|| (under_way.order.dream.clone(), under_way.request.clone()));
         let (judgement, told) = self.take_judgement(name).unwrap_or_else(|why| (Judgement::unsure(why), Vec::new()));
         let (answer, ticket) = match self.decide(under_way, judgement, told) {
             Ok(None) => return,
@@ -221,10 +245,28 @@ impl Resident {
                 Some(report) => (answer_of(&report), ticket),
                 None => return,
             },
-            Err(message) => (Answer::failed(FailureKind::Refused, message), None),
+            Err(message) => {
+                let ticket = unattended.and_then(|(dream, request)| self.note_failure(&dream, &request, &message));
+                (Answer::failed(FailureKind::Refused, message), ticket)
+            }
         };
         let wait = self.wait(ticket, durability);
         self.merges.concluded.push(Conclusion { number, answer, wait });
+    }
+
+    /// If live has to stand still for a candidate: waits until that is over, and decides. The keeper knows of the candidate by then,
+    /// so that it is answered what it asks for. False if there is nothing to wait for.
+    pub(super) fn await_candidate(&mut self) -> bool {
+        let Some(name) = self.merges.awaited.take() else { return false };
+        self.await_end(&name);
+        self.candidate_is_over(&name);
+        true
+    }
+
+    /// Live's own, as it is now.
+    fn verification(&self) -> Option<ObjectId> {
+        let roots = self.desk.roots();
+        verification_of(self.image.store(), roots.lobby, roots.core).ok()
     }
 
     /// What a candidate found, and how it told that. Nobody needs its file any more.
@@ -265,8 +307,9 @@ impl Resident {
         let judged = under_way.plan.as_ref().filter(|plan| plan.at != self.image.store().last_commit());
         let judged: Option<Vec<Effect>> = judged.map(|plan| plan.effects.clone());
         let mut plan = self.plan_anew(&mut under_way)?;
-        // What would be done now is not what was judged: then nothing that was found counts.
-        let is_other = judged.is_some_and(|effects| plan.effects != effects);
+        // What would be done now is not what was judged, or another judges now: then nothing that was found counts.
+        let is_other =
+            judged.is_some_and(|effects| plan.effects != effects) || self.verification() != under_way.verification;
         if is_other {
             judgement = Judgement::default();
         }
@@ -277,9 +320,8 @@ impl Resident {
                 Next::Nothing(report) => Ok(Some((*report, None))),
                 Next::Candidate(name) => {
                     if is_last {
-                        // Decided here: requests that came meanwhile would be done before anybody says that it is over.
-                        self.await_end(&name);
-                        self.candidate_is_over(&name);
+                        // Before anything else: requests that came meanwhile would be done before anybody says that it is over.
+                        self.merges.awaited = Some(name);
                     }
                     Ok(None)
                 }

@@ -2,7 +2,7 @@
 //! those only that it began, and gives each no more than it has itself; how many there may be is counted for the outermost, with all
 //! that is inside of it.
 
-use super::{Resident, locks};
+use super::{Resident, check_delivered, locks};
 use dream::{DreamId, Dreams};
 use keeper::Begun;
 use keeper::protocol::{Answer, DreamOrder, FailureKind, Nest, Outcome, Shown};
@@ -97,7 +97,10 @@ impl Resident {
             Nest::Keep(name) => self.change_child(within, name, |dreams, id| dreams.set_kept(id, true)),
             // A dream shows no token.
             Nest::Discard(name) if self.locks.holds_dream(name) => Err(locks::dream_is_locked(name)),
-            Nest::Discard(name) => self.change_child(within, name, Dreams::remove),
+            Nest::Discard(name) => {
+                check_delivered(self.image.store(), name)?;
+                self.change_child(within, name, Dreams::remove)
+            }
         }
     }
 

@@ -24,7 +24,8 @@ pub const ALLOWED: &str = " (allowed by a person)";
 const PLACES_MAX: usize = 100;
 /// So many locks there may be.
 const LOCKS_MAX: usize = 1000;
-const HINT: &str = "--token-file FILE shows the token; `telos locks` tells what is locked";
+const HINT: &str =
+    "--token-file FILE shows the token, which `telos token new` makes; `telos locks` tells what else is locked";
 
 type Settled = Result<(Shown, Option<Ticket>), Failure>;
 

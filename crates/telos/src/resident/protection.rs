@@ -181,6 +181,12 @@ impl Protected {
     }
 }
 
+/// What a record holds in its slots.
+pub fn held_objects(record: &Creation) -> Vec<ObjectId> {
+    let objects = record.slots.iter();
+    objects.filter_map(|(_, value)| if let Datum::Object(id) = value { Some(*id) } else { None }).collect()
+}
+
 fn references(record: &Creation) -> Vec<ObjectId> {
     let mut found = parts(record);
     found.extend(&record.protos);

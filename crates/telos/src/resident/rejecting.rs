@@ -5,7 +5,7 @@ use super::judgement::Judgement;
 use super::{Resident, cause_of, evidence};
 use crate::report;
 use dream::DreamId;
-use image::{Description, MergePlan};
+use image::{Arrival, Description, MergePlan};
 use keeper::protocol::{Request, Verdict};
 use language::Value;
 use object::change::{Datum, ObjectId};
@@ -21,9 +21,40 @@ pub struct Rejected<'r> {
     pub judgement: &'r Judgement,
 }
 
+/// Which dream it was, and what it was for.
+struct Tried<'t> {
+    name: &'t str,
+    mandate: &'t str,
+    agent: &'t str,
+}
+
 impl Resident {
     pub(super) fn archive(&mut self, request: &Request, rejected: &Rejected<'_>) -> Option<Ticket> {
-        let name = &rejected.plan.arrival.name;
+        let Rejected { plan, verdict, judgement } = rejected;
+        let Arrival { name, mandate, agent, .. } = &plan.arrival;
+        let changed = plan.effects.iter().map(|effect| effect.object).collect();
+        self.note(request, &Tried { name, mandate, agent }, changed, (verdict, judgement))
+    }
+
+    /// A merge that the image asked for came to nothing, and nobody waits for the answer: it is told, and noted like a rejection.
+    pub(super) fn note_failure(&mut self, name: &str, request: &Request, message: &str) -> Option<Ticket> {
+        report::say(&format!("warning: dream {name} was not merged: {message}"));
+        let id: Option<DreamId> = name.parse().ok();
+        let header = id.and_then(|id| self.kept().ok()?.header(id).ok());
+        let (mandate, agent) = header.map(|header| (header.mandate, header.agent)).unwrap_or_default();
+        let judgement = Judgement::unsure(message.into());
+        let tried = Tried { name, mandate: &mandate, agent: &agent };
+        self.note(request, &tried, BTreeSet::new(), (&judgement.verdict(&[]), &judgement))
+    }
+
+    fn note(
+        &mut self,
+        request: &Request,
+        tried: &Tried<'_>,
+        changed: BTreeSet<ObjectId>,
+        (verdict, judgement): (&Verdict, &Judgement),
+    ) -> Option<Ticket> {
+        let name = tried.name;
         let kept = name
             .parse()
             .map_err(|error: dream::DreamError| error.to_string())
@@ -31,12 +62,11 @@ impl Resident {
         kept.err().iter().for_each(|problem| report::say(&format!("warning: {name} is not kept: {problem}")));
         let store = self.image.store().clone();
         let is_there = |object: &ObjectId| store.read(*object).is_ok_and(|record| record.is_some());
-        let changed: BTreeSet<ObjectId> = rejected.plan.effects.iter().map(|effect| effect.object).collect();
         let objects: Vec<ObjectId> = changed.into_iter().filter(is_there).take(OBJECTS_MAX).collect();
         let values: BTreeMap<ObjectId, Value> =
             objects.iter().map(|object| (*object, self.image.value_of(*object))).collect();
-        let description = described(rejected, &objects, store.time().ms());
-        let sources = Description::texts(&rejected.judgement.methods);
+        let description = described(tried, (verdict, judgement), &objects, store.time().ms());
+        let sources = Description::texts(&judgement.methods);
         let cause = cause_of(request, &format!("reject {name}"));
         let noted = self.transact(&cause, |session| {
             let telos = session.vm.get_slot(session.vm.lobby(), "Telos");
@@ -56,8 +86,12 @@ impl Resident {
     }
 }
 
-fn described(rejected: &Rejected<'_>, objects: &[ObjectId], time_ms: u64) -> Description {
-    let Rejected { plan, verdict, judgement } = rejected;
+fn described(
+    tried: &Tried<'_>,
+    (verdict, judgement): (&Verdict, &Judgement),
+    objects: &[ObjectId],
+    time_ms: u64,
+) -> Description {
     let reasons: Vec<String> = verdict.reasons().collect();
     let number = |object: &ObjectId| object.to_string();
     let name = |object: &ObjectId| judgement.names.get(&number(object)).cloned();
@@ -67,9 +101,9 @@ fn described(rejected: &Rejected<'_>, objects: &[ObjectId], time_ms: u64) -> Des
     Description::Object {
         proto: ("Dream", "Rejection"),
         slots: vec![
-            ("dream", Description::text(&plan.arrival.name)),
-            ("mandate", Description::text(&plan.arrival.mandate)),
-            ("agent", Description::text(&plan.arrival.agent)),
+            ("dream", Description::text(tried.name)),
+            ("mandate", Description::text(tried.mandate)),
+            ("agent", Description::text(tried.agent)),
             ("time", Description::number(time_ms)),
             ("reasons", Description::texts(&reasons)),
             ("objects", Description::List(objects)),

@@ -5,6 +5,7 @@ use super::{Resident, cause_of, evidence};
 use dream::DreamId;
 use dream::show::Names;
 use image::{Choice, Dreamt, Search, Writing};
+use keeper::Begun;
 use keeper::protocol::{ConflictChoice, Failure, FailureKind, Request, Shown};
 use language::Value as IoValue;
 use object::change::{Body, Creation, Datum, ObjectId, Run};
@@ -132,7 +133,15 @@ impl Resident {
     }
 
     /// Takes one merge back: that of a dream, or of the commit of this number.
-    pub(super) fn undo(&mut self, merge: &str, request: &Request) -> Settled {
+    pub(super) fn undo(&mut self, merge: &str, request: &Request) -> Result<Settled, Box<Begun>> {
+        match self.merge_to_undo(merge, request) {
+            Ok(number) => self.revert(number, request),
+            Err(failure) => Ok(Err(failure)),
+        }
+    }
+
+    /// Its number, if it is one, and this request may take it back.
+    fn merge_to_undo(&self, merge: &str, request: &Request) -> Result<u64, Failure> {
         let number = match merge.parse::<u64>() {
             Ok(number) => number,
             Err(_) => self.commit_of_dream(merge).map_err(refused)?,
@@ -145,7 +154,7 @@ impl Resident {
             return Err(refused(format!("commit {number} is no merge; `telos revert {number}` takes it back")));
         };
         self.check_dream(&DreamId(dreamer).to_string(), request)?;
-        self.revert(number, request)
+        Ok(number)
     }
 
     fn commit_of_dream(&self, name: &str) -> Result<u64, String> {

@@ -3,7 +3,7 @@
 
 use super::farewell::Place;
 use super::names::LiveNames;
-use super::{Resident, Roots};
+use super::{Resident, Roots, check_delivered};
 use crate::host::dream::GoingOn;
 use dream::show::Names;
 use dream::{DreamId, Dreams, End, Header, Journal, KeptDream, Status};
@@ -82,7 +82,7 @@ impl Resident {
         self.check_dream(name, request)?;
         let discarded = || {
             let id = name.parse().map_err(|error: dream::DreamError| error.to_string())?;
-            self.check_delivered(name)?;
+            check_delivered(self.image.store(), name)?;
             self.kept()?.remove(id).map_err(|error| error.to_string())?;
             self.forget_originals(id);
             Ok((Shown { text: "true".into(), kind: "Sequence".into() }, None))

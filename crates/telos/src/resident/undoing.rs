@@ -1,18 +1,21 @@
 //! Files after their merge: taking one back brings back what was there before, and a file that was left alone can still be taken.
 
-use super::delivering::{Reply, Waiting, delivery_cause};
+use super::delivering::{Reply, Waiting};
 use super::names::slot_of;
 use super::settling::word;
 use super::{Resident, cause_of};
 use crate::handover::{Place, call};
 use dream::DreamId;
-use image::{Delivery, DeliveryStatus, Settlement};
+use image::{Delivery, DeliveryStatus, ImageError, Withdrawal};
 use keeper::Begun;
 use keeper::protocol::{Answer, ConflictChoice, Failure, FailureKind, Outcome, Request, Shown};
 use object::change::{Creation, Datum, ObjectId, Operation};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use store::Ticket;
+
+const TAKEN_BACK: &str = "its merge was taken back";
+const TAKEN_BACK_MEANWHILE: &str = "its merge was taken back while it was made; nobody knows what came of it";
 
 type Settled = Result<(Shown, Option<Ticket>), Failure>;
 
@@ -24,45 +27,69 @@ struct FileOf {
 }
 
 impl Resident {
-    /// A commit was taken back. If it was a merge, what it left to be done is not done any more, and what was done to files is
-    /// taken back too; that is told later.
-    pub(super) fn undo_deliveries(&mut self, settled: Settled, request: &Request) -> Result<Settled, Box<Begun>> {
-        let Ok((shown, Some(ticket))) = &settled else { return Ok(settled) };
-        let (mut told, ticket): (Value, Ticket) = (serde_json::from_str(&shown.text).unwrap_or_default(), *ticket);
-        let Some(dream) = told["reverted"].as_u64().and_then(|number| self.dream_of(number)) else {
-            return Ok(settled);
+    /// Takes back a commit. Of a merge, what it left to be done is not done any more, in the same commit, and what was done to files
+    /// is taken back too; that is told later.
+    pub(super) fn revert(&mut self, number: u64, request: &Request) -> Result<Settled, Box<Begun>> {
+        let (withdrawal, calls) = match self.withdrawal_of(number) {
+            Ok(withdrawal) => withdrawal,
+            Err(error) => return Ok(Err(self.fail(error))),
         };
-        let outbox = Resident::of_dream(self.image.outbox().unwrap_or_default(), &dream);
-        let delivered = Resident::of_dream(self.image.delivered().unwrap_or_default(), &dream);
-        let is_files = |delivery: &&Delivery| delivery.name == call::APPLY;
-        let had_files = outbox.iter().chain(&delivered).any(|each| is_files(&each));
-        let mut cancelled = 0;
+        let cause = cause_of(request, &format!("revert {number}"));
+        let reverted = match self.image.revert_with(number, &withdrawal, &cause) {
+            Ok(reverted) => reverted,
+            Err(error) => return Ok(Err(self.fail(error))),
+        };
+        self.renew_guard_after(&cause);
+        if reverted.ticket.is_some() {
+            let cancelled = withdrawal.cancelled.iter().filter_map(|(delivery, _)| delivery.record);
+            self.deliveries.forget(&cancelled.collect());
+        }
+        let place = |(object, place): &(ObjectId, String)| format!("{place} of object {object}");
+        let left: Vec<String> = reverted.contended.iter().map(place).collect();
+        let commit = reverted.ticket.map(|ticket| ticket.number);
+        let mut told = json!({ "commit": commit, "reverted": number, "left_alone": left });
+        if let Some(calls) = calls.filter(|_| reverted.ticket.is_some()) {
+            told["calls"] = calls;
+        }
+        match reverted.added {
+            Some(record) => {
+                Err(Box::new(self.reply_when_done((record, reverted.ticket), Reply::Told(told, commit), request)))
+            }
+            None => Ok(Ok((Shown { text: told.to_string(), kind: "Map".into() }, reverted.ticket))),
+        }
+    }
+
+    /// What becomes of a merge's deliveries if this commit, which may be one, is taken back, and how many calls that concerns.
+    fn withdrawal_of(&self, number: u64) -> Result<(Withdrawal, Option<Value>), ImageError> {
+        let mut withdrawal = Withdrawal::default();
+        let Some(dream) = self.dream_of(number) else { return Ok((withdrawal, None)) };
+        let outbox = Resident::of_dream(self.image.outbox()?, &dream);
+        let delivered = Resident::of_dream(self.image.delivered()?, &dream);
+        let is_files = |delivery: &Delivery| delivery.name == call::APPLY;
+        let is_under_way = |delivery: &Delivery| delivery.record.is_some_and(|id| self.deliveries.is_under_way(id));
+        let (mut cancelled, mut made) = (0, delivered.iter().filter(|each| !is_files(each)).count());
         for delivery in outbox.iter().filter(|each| each.status != DeliveryStatus::Delivered) {
-            let is_under_way = delivery.record.is_some_and(|record| self.deliveries.is_under_way(record));
-            if !is_under_way && self.cancel(delivery) {
-                cancelled += u64::from(!is_files(&delivery));
+            match (is_files(delivery), is_under_way(delivery)) {
+                // What is done to files is brought to its end, and then taken back.
+                (true, true) => continue,
+                (true, false) => withdrawal.cancelled.push((delivery.clone(), TAKEN_BACK.into())),
+                (false, false) => {
+                    cancelled += 1;
+                    withdrawal.cancelled.push((delivery.clone(), TAKEN_BACK.into()));
+                }
+                (false, true) => {
+                    made += 1;
+                    withdrawal.cancelled.push((delivery.clone(), TAKEN_BACK_MEANWHILE.into()));
+                }
             }
         }
-        let calls = |deliveries: &[Delivery]| deliveries.iter().filter(|each| !is_files(each)).count() as u64;
-        let made = calls(&delivered) + calls(&outbox).saturating_sub(cancelled);
-        told["calls"] = json!({ "cancelled": cancelled, "made": made });
-        if !had_files {
-            let text = told.to_string();
-            return Ok(Ok((Shown { text, kind: "Map".into() }, Some(ticket))));
+        if outbox.iter().chain(&delivered).any(is_files) {
+            let undone = |id| (id, Operation::set_slot("status", "undone"));
+            withdrawal.marks =
+                self.open_files_of(&dream).map_err(ImageError::Damaged)?.into_iter().map(undone).collect();
+            withdrawal.added = Some((call::RESTORE.into(), dream));
         }
-        let marks = self.open_files_of(&dream).into_iter().map(|id| (id, Operation::set_slot("status", "undone")));
-        let added = self.image.add_delivery(
-            call::RESTORE,
-            &[Datum::text(&dream)],
-            &dream,
-            None,
-            marks.collect(),
-            &delivery_cause(&format!("bring back the files of before {dream}")),
-        );
-        match added {
-            Ok(added) => Err(Box::new(self.reply_when_done(added, Reply::Told(told, Some(ticket.number)), request))),
-            Err(error) => Ok(Err(self.fail(error))),
-        }
+        Ok((withdrawal, Some(json!({ "cancelled": cancelled, "made": made }))))
     }
 
     /// The dream that became this commit.
@@ -79,27 +106,13 @@ impl Resident {
         deliveries.into_iter().filter(|each| is_its(&each)).collect()
     }
 
-    fn cancel(&mut self, delivery: &Delivery) -> bool {
-        let settlement = Settlement {
-            status: DeliveryStatus::Undone,
-            answer: "its merge was taken back".into(),
-            conflicts: Vec::new(),
-            marks: Vec::new(),
-        };
-        let cause = delivery_cause(&format!("{} of {}: undone", delivery.name, delivery.dream));
-        let settled = self.image.settle_delivery(delivery, &settlement, &cause);
-        let is_settled = settled.is_ok();
-        self.leave_unsettled(settled.ok().flatten());
-        is_settled
-    }
-
-    fn open_files_of(&self, dream: &str) -> Vec<ObjectId> {
+    fn open_files_of(&self, dream: &str) -> Result<Vec<ObjectId>, String> {
         let is_its = |record: &Creation| {
             let is = |name: &str, value: &str| word(record, name).as_deref() == Some(value);
             is("part", "file") && is("dream", dream) && is("status", "open")
         };
-        let records = self.records_of_telos("conflicts").unwrap_or_default();
-        records.into_iter().filter(|(_, record)| is_its(record)).map(|(id, _)| id).collect()
+        let records = self.records_of_telos("conflicts")?;
+        Ok(records.into_iter().filter(|(_, record)| is_its(record)).map(|(id, _)| id).collect())
     }
 
     /// Begins what was added, and answers when it was tried.
