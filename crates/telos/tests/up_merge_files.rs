@@ -270,3 +270,12 @@ fn an_image_that_is_asleep_applies_what_it_is_asked_for() {
     assert!(desk.is("text", "two\n"));
     assert!(Path::new(&desk.up.directory).join("originals").is_dir());
 }
+
+/// "file name contained an unexpected nul byte": a literal with other letters than ASCII has wider items.
+#[test]
+fn a_dream_writes_to_a_file_of_any_name() {
+    let desk = Desk::new();
+    let dream = desk.dreamt("put(\"größe 🌳\", \"n\\n\")");
+    assert_eq!(desk.merged(&dream).0, Some(0));
+    assert!(desk.is("größe 🌳", "n\n"));
+}
