@@ -1,5 +1,6 @@
 //! Dreams of a resident: how one is begun, what live keeps for it meanwhile, and what its copy does.
 
+use super::admission::check_mandate;
 use super::dreaming::{Dreaming, words_of};
 use super::farewell::{Attended, Farewell};
 use super::glance::{Glance, waking_facts};
@@ -92,6 +93,7 @@ impl Resident {
         if let Some(what) = needs_process(order) {
             return Err(refused(format!("a world dream has no {what}: take a higher rung")));
         }
+        check_mandate(&order.mandate).map_err(refused)?;
         let store = self.image.store().clone();
         let actor = store.mint_actor().map_err(|error| refused(error.to_string()))?;
         let point = ForkPoint { commit: store.last_commit(), time: store.time(), actor };
@@ -154,6 +156,7 @@ impl Resident {
                 "a dream that goes on sees the directories that it saw; give others to a new one".into(),
             ));
         }
+        check_mandate(&order.mandate).map_err(refused)?;
         if order.memory_bytes.is_some_and(|bytes| bytes < MEMORY_BYTES_LEAST) {
             let least = MEMORY_BYTES_LEAST >> 20;
             return Err(refused(format!("a dream needs room of at least {least} MiB to begin: --room {least}M")));
