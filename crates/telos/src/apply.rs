@@ -4,8 +4,10 @@
 //! is moved into its place by one rename, so that nobody ever finds half a file; what it replaces or removes moves the other
 //! way. If a step fails, or finds that somebody was there in between, all of it is moved back, in every directory.
 
+mod images;
 mod left;
 
+pub use images::check_images;
 pub use left::{left_in, sift};
 
 use anyhow::{Context, bail};
@@ -32,7 +34,7 @@ pub fn check(plan: &Plan<'_>) -> anyhow::Result<()> {
         let each: Vec<String> = conflicts.iter().map(|path| format!("\n  {path:?}")).collect();
         bail!("nothing was applied to {host}, since this was changed there meanwhile:{}", each.concat());
     }
-    Ok(())
+    check_images(plan)
 }
 
 /// Does plans that were checked, all of them or nothing of any. Gives what was changed.

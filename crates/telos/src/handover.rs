@@ -3,7 +3,7 @@
 //!
 //! Each file is compared with what the dream saw: what is as it was is replaced, what is as the dream wrote it is done, and
 //! what is anything else stays as it is and is told. Before anything is replaced, what was there is kept in `originals`, as changes
-//! that take it back: an undo is the same work with those.
+//! that take it back: an undo is the same work with those. A directory that holds an image is not touched at all.
 //!
 //! - `compare`: how things stand, file by file; what may be done, and what is left
 
@@ -154,6 +154,7 @@ impl Handover<'_> {
             let snapshot = Snapshot::of(tree, changes.iter().map(|change| change.path.as_path()));
             let compared = Compared::new(&snapshot, changes);
             let plan = compared.plan();
+            apply::check_images(&plan)?;
             let mut known: BTreeSet<String> = changes.iter().filter_map(|change| change.digest.clone()).collect();
             if is_kept && !plan.steps.is_empty() {
                 let originals = Dreams::open_originals(self.image, self.store)?;

@@ -188,7 +188,7 @@ fn around(line: &str, column: usize) -> (String, usize) {
 }
 
 /// The beginning of a text that may be long.
-fn shortened(text: &str, characters: usize) -> String {
+pub fn shortened(text: &str, characters: usize) -> String {
     match text.char_indices().nth(characters) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_string(),

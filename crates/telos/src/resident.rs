@@ -1,6 +1,7 @@
 //! What lives in the image process: the image, and how a request of the protocol becomes a transaction and its end an
 //! answer.
 
+mod admission;
 mod archive;
 mod attempt;
 mod candidate;
@@ -30,6 +31,7 @@ mod telling;
 mod turning;
 mod undoing;
 
+pub use admission::check_mandate;
 pub use delivering::check_delivered;
 pub use names::Roots;
 pub use telling::page_of;

@@ -160,3 +160,25 @@ fn a_machine_without_host_runs_what_needs_none() {
     let ran = telos(&["eval", "--no-host", "Unheard"]);
     assert!(ran.errors.contains("does not respond to 'Unheard'"), "{ran:?}");
 }
+
+/// "file name contained an unexpected nul byte", and `exists` was false: a literal with other letters than ASCII has wider items, whose
+/// bytes were taken for the path.
+#[test]
+fn paths_commands_and_variables_have_any_letters() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = "Directory with(\"ü\") create
+        list(Directory with(\"ü\") exists, Directory exists(\"ü\"), Directory with(\".\") at(\"ü\") type) println
+        f := File with(\"ü/木🌳\") setContents(\"x\")
+        list(f exists, f size, File exists(\"ü/木🌳\"), f path == \"ü/木🌳\", f name == \"木🌳\" asUTF8) println
+        f moveTo(\"ü/é\")
+        File clone openForReading(\"ü/é\") readLine println
+        Directory with(\"ü\") createSubdirectory(\"ñ\") exists println
+        System runCommand(\"ls ü; echo $ß\") stdout print
+        System setEnvironmentVariable(\"ß\", \"µ\"); System getEnvironmentVariable(\"ß\") println
+        Directory setCurrentWorkingDirectory(\"ü\") println";
+    assert_eq!(
+        eval_in(directory.path(), program),
+        "list(true, true, \"Directory\")\nlist(true, 1, true, true, true)\nx\ntrue\né\nñ\n$ß\nµ\ntrue\n"
+    );
+    assert!(directory.path().join("ü/é").exists());
+}

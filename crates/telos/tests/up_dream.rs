@@ -465,3 +465,19 @@ fn a_dream_that_cannot_go_on_says_why_when_it_is_resumed() {
     let resumed = telos_dream(&up, "resume", &[&dream]);
     assert!(resumed.code == Some(1) && resumed.errors.contains("damaged"), "{}{}", resumed.output, resumed.errors);
 }
+
+/// A mandate of 300,000 letters was taken, and `dream list` panicked for as long as the dream was kept: no column is so wide.
+#[test]
+fn a_mandate_has_a_bound_and_a_list_is_short() {
+    let up = Up::start(&[]);
+    let ran = up.send("Telos mergeEvolution(\"y\" repeated(300000), block(1)); nil");
+    assert!(ran.code == Some(1) && ran.errors.contains("4096 are the most"), "{ran:?}");
+    let long = "ü".repeat(2049);
+    for rung in ["process", "world"] {
+        let ran = telos_dream(&up, "run", &["--rung", rung, "--mandate", &long, "-e", "1"]);
+        assert!(ran.code == Some(1) && ran.errors.contains("4096 are the most"), "{ran:?}");
+    }
+    telos_dream(&up, "new", &["--keep", "--mandate", &long[2..]]).ok();
+    let list = telos_dream(&up, "list", &[]).ok();
+    assert!(list.lines().all(|line| line.chars().count() < 300) && list.contains("üü…"), "{list}");
+}

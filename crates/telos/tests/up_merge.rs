@@ -136,6 +136,35 @@ fn only_what_is_asked_for_is_merged() {
     assert_eq!(report["left_out"], 1);
 }
 
+/// "d65 was merged before; nothing was done", with code 0: nothing of it was, and whoever had mistyped a name went on.
+#[test]
+fn what_only_names_and_the_dream_did_not_change_is_an_error() {
+    let up = with_account();
+    let dream = dreamt(&up, "Account rate = 5; Account balance = 99");
+    for only in [&["nonsense"][..], &["Account nonsense"], &["Account rate", "Account tax"]] {
+        let options = only.iter().flat_map(|name| ["--only", *name]);
+        let all: Vec<&str> = ["dream", "merge"].into_iter().chain(options).chain([dream.as_str()]).collect();
+        let ran = up.telos(&all);
+        assert!(ran.code == Some(1) && ran.output.is_empty(), "{ran:?}");
+        let strange = format!("did not change \"{}\";", only[only.len() - 1]);
+        assert!(ran.errors.contains(&strange), "{strange}: {ran:?}");
+    }
+    assert_eq!(live(&up, "list(Account rate, Account balance)"), "list(1, 10)");
+    let (code, report) = merged(&up, &[&dream]);
+    assert_eq!((code, report["status"].as_str()), (Some(0), Some("merged")), "{report}");
+}
+
+#[test]
+fn a_dream_that_changed_nothing_is_not_told_as_merged() {
+    let up = with_account();
+    let dream = dreamt(&up, "Account rate");
+    let (code, report) = merged(&up, &[&dream]);
+    assert_eq!((code, report["status"].as_str()), (Some(0), Some("unchanged")), "{report}");
+    assert_eq!(report["commit"], Value::Null);
+    let ran = up.telos(&["dream", "merge", &dream]);
+    assert!(ran.output.contains("changed nothing; nothing was merged"), "{ran:?}");
+}
+
 #[test]
 fn methods_that_both_sides_changed_become_one() {
     let up = Up::start(&[]);

@@ -273,3 +273,63 @@ fn an_image_that_is_asleep_applies_what_it_is_asked_for() {
     assert!(desk.is("text", "two\n"));
     assert!(Path::new(&desk.up.directory).join("originals").is_dir());
 }
+
+/// `telos up garden`, then `--write .`: what the dream wrote to telos.img, broker.toml or telos.token was applied after its merge,
+/// so that a dream destroyed the image, or was a person from then on. Nothing of an image is a dream's to write, nor to read.
+#[test]
+fn a_dream_is_given_no_directory_that_has_its_image_in_it() {
+    let desk = Desk::new();
+    let image = desk.up.directory.canonicalize().unwrap();
+    let token = image.join("telos.token");
+    fs::write(&token, "a person's").unwrap();
+    let link = desk.host.path().join("link");
+    symlink(&image, &link).unwrap();
+    let forge = format!("File with(\"{}\") setContents(\"forged\"); nil", token.display());
+    let contains = "give a directory that does not contain it";
+    let inside = "lies in the image's own directory";
+    for (place, words) in [
+        (image.as_path(), contains),
+        (image.parent().unwrap(), contains),
+        (&link, contains),
+        (&image.join("inner"), inside),
+    ] {
+        fs::create_dir_all(place).unwrap();
+        for option in ["--write", "--read"] {
+            let place = place.to_str().unwrap();
+            let ran = desk.telos(&["dream", "run", "--merge", option, place, "-e", &forge]);
+            assert!(ran.code == Some(1) && ran.errors.contains(words), "{option} {place}: {ran:?}");
+            let ran = desk.telos(&["dream", "new", option, place]);
+            assert!(ran.code == Some(1) && ran.errors.contains(words), "{option} {place}: {ran:?}");
+        }
+    }
+    let token_path = token.to_str().unwrap();
+    let agent = ["dream", "run", "--read", token_path, "--command", "cat", token_path];
+    let ran = desk.telos(&agent);
+    assert!(ran.code == Some(1) && ran.errors.contains(inside) && !ran.output.contains("a person's"), "{ran:?}");
+    assert_eq!(fs::read_to_string(&token).unwrap(), "a person's");
+    assert_eq!(desk.json(&["dream", "list", "--json"]), Value::Array(Vec::new()), "none of them has begun");
+}
+
+/// The second wall, for an image that came there after the dream had begun: it is told as a conflict, and taking the dream's side
+/// does not lead over it.
+#[test]
+fn what_a_dream_wrote_is_not_applied_where_an_image_is() {
+    let desk = Desk::new();
+    let dream = desk.dreamt("put(\"telos.token\", \"forged\"); put(\"text\", \"two\\n\")");
+    write(desk.host.path(), "telos.wal", "a log");
+    let (code, report) = desk.merged(&dream);
+    assert_eq!((code, report["files"]["applied"].as_u64()), (Some(4), Some(0)), "{report}");
+    let why = report["files"]["left"][0]["reason"].as_str().unwrap_or_default();
+    assert!(why.contains("an image lies in"), "{report}");
+    assert_eq!(desk.telos(&["conflicts", "resolve", "1", "--side", "0"]).code, Some(4));
+    assert!(desk.read("telos.token").is_none() && desk.is("text", "one\n") && desk.is("telos.wal", "a log"));
+}
+
+/// "file name contained an unexpected nul byte": a literal with other letters than ASCII has wider items.
+#[test]
+fn a_dream_writes_to_a_file_of_any_name() {
+    let desk = Desk::new();
+    let dream = desk.dreamt("put(\"größe 🌳\", \"n\\n\")");
+    assert_eq!(desk.merged(&dream).0, Some(0));
+    assert!(desk.is("größe 🌳", "n\n"));
+}

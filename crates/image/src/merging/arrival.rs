@@ -2,6 +2,7 @@
 
 use super::description::Description;
 use super::note::Alias;
+use super::select::is_among;
 use merge::{Conflict, Effect, Place, Policy, Status, Violation};
 use object::change::{ActorId, Change, ChangeId, Creation, Datum, Field, ObjectId, Text, Time};
 use std::collections::BTreeSet;
@@ -29,6 +30,17 @@ pub struct Arrival {
     pub only: Option<Vec<(ObjectId, Option<Text>)>>,
     /// What it wrote in directories of the host, which is kept elsewhere.
     pub files: Option<BroughtFiles>,
+}
+
+impl Arrival {
+    /// Which of `only` it did not change, by their places there.
+    pub fn only_unchanged(&self) -> impl Iterator<Item = usize> {
+        let only = self.only.as_deref().unwrap_or_default();
+        let is_changed = |place: &(ObjectId, Option<Text>)| {
+            self.changes.iter().any(|change| is_among(std::slice::from_ref(place), change))
+        };
+        only.iter().enumerate().filter(move |(_, place)| !is_changed(place)).map(|(at, _)| at)
+    }
 }
 
 /// The changed files of a dream, by what tells them from any others.

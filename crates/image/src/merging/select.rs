@@ -61,7 +61,7 @@ fn check_numbers(arrival: &Arrival) -> Result<(), ImageError> {
     }
 }
 
-fn is_among(only: &[(ObjectId, Option<Text>)], change: &Change) -> bool {
+pub fn is_among(only: &[(ObjectId, Option<Text>)], change: &Change) -> bool {
     only.iter().any(|(object, slot)| {
         let is_slot =
             |name| matches!(&change.operation, Operation::Put { field: Field::Slot(each), .. } if each == name);

@@ -35,6 +35,8 @@ pub enum MergeStatus {
     Merged,
     /// Merged before: nothing was done.
     Known,
+    /// There is nothing of it to be merged: it changed nothing.
+    Unchanged,
     /// Something speaks against it. It is kept, with the reasons.
     Rejected,
     /// Nothing speaks against it, and nobody wanted more than that.

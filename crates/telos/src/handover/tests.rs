@@ -218,3 +218,41 @@ fn files_other_than_those_that_were_merged_are_refused() {
     assert!(refused.contains("gone on since"), "{refused}");
     assert_eq!(scene.read("one").unwrap(), "1");
 }
+
+/// Wherever in the tree an image is, or around it: neither its files nor what lies beside them is touched, nor it as a whole.
+#[test]
+fn nothing_is_applied_where_an_image_is() {
+    for (mark, path) in [
+        ("telos.img", "one"),
+        ("telos.wal", "two/new"),
+        ("two/telos.lock", "two/three"),
+        ("two/telos.img", "two/telos.img"),
+        ("two/deep/telos.img", "two"),
+    ] {
+        let scene = Scene::new();
+        fs::create_dir(scene.host.path().join("two/deep")).unwrap();
+        fs::write(scene.host.path().join(mark), "an image").unwrap();
+        let digest = match path {
+            "two" => scene.keep(
+                &["two", "two/three", "two/deep", "two/deep/telos.img"]
+                    .map(|path| scene.change(path, ChangeKind::Removed)),
+            ),
+            _ => scene.keep(&[scene.write(path, "dreamt")]),
+        };
+        let handed = scene.handover().apply("d9", &digest).unwrap();
+        assert_eq!(handed.applied, 0, "{mark}, {path}: {handed:?}");
+        assert!(handed.left.iter().all(|left| left.why.contains("an image lies in")), "{handed:?}");
+        assert_eq!(scene.read(mark).as_deref(), Some("an image"));
+        assert_eq!((scene.read("one").as_deref(), scene.read("two/three").as_deref()), (Some("1"), Some("3")));
+    }
+}
+
+/// One that is elsewhere below the directory is in nobody's way.
+#[test]
+fn an_image_beside_what_is_applied_is_left_alone() {
+    let scene = Scene::new();
+    fs::write(scene.host.path().join("two/telos.img"), "an image").unwrap();
+    let digest = scene.keep(&[scene.write("one", "one")]);
+    let handed = scene.handover().apply("d9", &digest).unwrap();
+    assert_eq!((handed.applied, handed.left.len(), scene.read("one").as_deref()), (1, 0, Some("one")), "{handed:?}");
+}

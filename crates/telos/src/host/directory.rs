@@ -2,7 +2,7 @@
 
 use super::file::{fail, path_of, reason};
 use super::open::with_descriptors;
-use super::{Row, os_string, own_process, symbol_of_os};
+use super::{Row, os_argument, own_process, symbol_of_os};
 use language::{Args, NONE, ONE, Outcome, Signal, Value, Vm};
 use std::ffi::OsString;
 use std::fs;
@@ -80,7 +80,7 @@ fn item(vm: &mut Vm, path: &Path) -> Value {
 
 /// The path that is the first argument, below another.
 fn given(vm: &mut Vm, args: &Args, below: &Path) -> Result<PathBuf, Signal> {
-    let path = below.join(os_string(args.bytes(vm, 0)?));
+    let path = below.join(os_argument(vm, args, 0)?);
     Ok(own_process::seen(vm, path))
 }
 

@@ -4,7 +4,7 @@
 use super::outside::Line;
 use super::{Row, Shared};
 use crate::resident::locks::dream_is_locked;
-use crate::resident::{Roots, check_delivered};
+use crate::resident::{Roots, check_delivered, check_mandate};
 use dream::{DreamError, DreamId, Dreams};
 use keeper::protocol::{MergeOrder, Nest};
 use language::{Args, Halt, ONE, Outcome, Signal, THREE, TWO, Value, Vm};
@@ -183,6 +183,7 @@ fn nest(vm: &mut Vm, line: &Line, nest: &Nest) -> Result<String, Signal> {
 /// The name of a dream that will begin when this is committed.
 fn order(vm: &mut Vm, args: Args) -> Outcome {
     let (mandate, source) = (args.text(vm, 0)?, args.text(vm, 1)?);
+    check_mandate(&mandate).map_err(|message| vm.raise(message))?;
     let (desk, asking) = desk(vm)?;
     if desk.0.borrow().asked.len() >= ASKED_MAX {
         return Err(vm.raise(format!("{ASKED_MAX} dreams were asked for already, in one transaction")));

@@ -4,7 +4,7 @@
 use super::open::{close, descriptor, open, open_for, popen, reopen, standard, stream_of, temporary_file, with_stream};
 use super::read::{Until, read, read_line, read_lines, read_path, wait};
 use super::stream::Stream;
-use super::{Row, Shared, os_string, own_process};
+use super::{Row, Shared, os_argument, os_string, own_process, set_path, told_bytes};
 use language::{ALL, Args, NONE, ONE, Outcome, Signal, TWO, Value, Vm};
 use object::Kind;
 use object::sequence::{SIZE_LIMIT_BYTES, Sequence};
@@ -18,9 +18,7 @@ pub const COMMAND_TABLE: &[Row] = &[("popen", ONE, popen)];
 /// What a File and a Directory have in common.
 pub const PATH_TABLE: &[Row] = &[
     ("setPath", ONE, |vm, args| {
-        let path = args.bytes(vm, 0)?;
-        let path = vm.immutable(Sequence::from_vec(path));
-        vm.set_slot(args.target, "path", path);
+        set_path(vm, &args)?;
         Ok(args.target)
     }),
     ("name", NONE, |vm, args| {
@@ -113,7 +111,7 @@ pub const TABLE: &[Row] = &[
 /// The path of the File or Directory that a primitive was sent to.
 pub fn path_of(vm: &mut Vm, args: &Args) -> Result<PathBuf, Signal> {
     let path = vm.get_slot(args.target, "path").and_then(|path| vm.sequence_of(path));
-    match path.map(|path| path.as_bytes().to_vec()) {
+    match path.map(told_bytes) {
         Some(path) => Ok(own_process::seen(vm, PathBuf::from(os_string(path)))),
         None => Err(vm.raise("the path must be a Sequence: set it with setPath")),
     }
@@ -220,7 +218,7 @@ fn remove(vm: &mut Vm, args: Args) -> Outcome {
 }
 
 fn move_to(vm: &mut Vm, args: Args) -> Outcome {
-    let to = os_string(args.bytes(vm, 0)?);
+    let to = os_argument(vm, &args, 0)?;
     match fs::rename(path_of(vm, &args)?, &to) {
         Ok(()) => Ok(args.target),
         Err(error) => Err(fail(vm, &args, &format!("move to \"{}\"", to.display()), &error)),

@@ -28,7 +28,8 @@ pub use stream::standard_input;
 pub use surroundings::Surroundings;
 
 use clap::ValueEnum;
-use language::{Eagerness, Function, Interrupt, Outcome, Value, Vm};
+use language::{Args, Eagerness, Function, Interrupt, Outcome, Signal, Value, Vm};
+use object::sequence::Sequence;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -192,7 +193,7 @@ impl Shared {
     }
 }
 
-type Row = (&'static str, Eagerness, fn(&mut Vm, language::Args) -> Outcome);
+type Row = (&'static str, Eagerness, fn(&mut Vm, Args) -> Outcome);
 
 /// Binds the functions of a table to the primitives of a prototype.
 fn bind_table(vm: &mut Vm, prototype: &str, table: &[Row]) {
@@ -201,14 +202,42 @@ fn bind_table(vm: &mut Vm, prototype: &str, table: &[Row]) {
     }
 }
 
-/// A path or command, byte for byte as the program gave it.
+/// How the host is told a path, a command or a name: bytes as the program gave them, and text of wider items, which is what
+/// a literal with other letters than ASCII is, as UTF-8.
+fn told_bytes(sequence: &Sequence) -> Vec<u8> {
+    match sequence.item_size() {
+        1 => sequence.as_bytes().to_vec(),
+        _ => sequence.as_utf8().as_bytes().to_vec(),
+    }
+}
+
+/// The same of an argument.
+fn bytes_for_host(vm: &mut Vm, args: &Args, index: usize) -> Result<Vec<u8>, Signal> {
+    match vm.sequence_of(args.value(vm, index)) {
+        Some(sequence) => Ok(told_bytes(sequence)),
+        None => Err(args.wrong(vm, index, "Sequence")),
+    }
+}
+
+fn os_argument(vm: &mut Vm, args: &Args, index: usize) -> Result<OsString, Signal> {
+    bytes_for_host(vm, args, index).map(os_string)
+}
+
 fn os_string(bytes: Vec<u8>) -> OsString {
     std::os::unix::ffi::OsStringExt::from_vec(bytes)
 }
 
+/// The slot `path`, as the program gave it.
+fn set_path(vm: &mut Vm, args: &Args) -> Result<(), Signal> {
+    let Some(path) = vm.sequence_of(args.value(vm, 0)).cloned() else { return Err(args.wrong(vm, 0, "Sequence")) };
+    let path = vm.immutable(path);
+    vm.set_slot(args.target, "path", path);
+    Ok(())
+}
+
 fn symbol_of_os(vm: &mut Vm, text: &std::ffi::OsStr) -> Value {
     use std::os::unix::ffi::OsStrExt;
-    vm.immutable(object::sequence::Sequence::from_bytes(text.as_bytes()))
+    vm.immutable(Sequence::from_bytes(text.as_bytes()))
 }
 
 #[cfg(test)]

@@ -3,10 +3,9 @@
 use super::file::{fail, path_of, reason};
 use super::started::Started;
 use super::stream::Stream;
-use super::{Shared, process};
+use super::{Shared, process, set_path};
 use language::{Args, Outcome, Signal, Value, Vm};
 use object::Foreign;
-use object::sequence::Sequence;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use std::any::Any;
@@ -107,9 +106,7 @@ pub fn open_for(vm: &mut Vm, args: Args, mode: &str) -> Outcome {
 
 pub fn open(vm: &mut Vm, args: Args) -> Outcome {
     if args.count > 0 {
-        let path = args.bytes(vm, 0)?;
-        let path = vm.immutable(Sequence::from_vec(path));
-        vm.set_slot(args.target, "path", path);
+        set_path(vm, &args)?;
     }
     if stream_of(vm, args.target).is_some() {
         return Ok(args.target);
@@ -178,9 +175,7 @@ pub fn reopen(vm: &mut Vm, args: Args) -> Outcome {
 /// Runs the path, or the argument, as a command whose output is read.
 pub fn popen(vm: &mut Vm, args: Args) -> Outcome {
     if args.count > 0 {
-        let command = args.bytes(vm, 0)?;
-        let command = vm.immutable(Sequence::from_vec(command));
-        vm.set_slot(args.target, "path", command);
+        set_path(vm, &args)?;
     }
     let command = path_of(vm, &args)?.into_os_string();
     let mut shell = process::shell(vm, command);

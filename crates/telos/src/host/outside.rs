@@ -6,7 +6,7 @@
 use super::file::path_of;
 use super::stream::Stream;
 use super::told::{datum, length, summed_up, told};
-use super::{Capabilities, Row, Shared, open, os_string};
+use super::{Capabilities, Row, Shared, bytes_for_host, open, os_argument, set_path};
 use broker::{Answer, Call, Capability, Policies, Policy, Value as Told, Way};
 use dream::Answered;
 use keeper::protocol::Nest;
@@ -224,7 +224,7 @@ const HTTP: &[Row] = &[("ask", ALL, |vm, args| {
     let mut arguments = Vec::with_capacity(args.count);
     for index in 0..args.count {
         let is_nil = args.value(vm, index).is_nil();
-        arguments.push(if is_nil { Told::Nil } else { told(args.bytes(vm, index)?) });
+        arguments.push(if is_nil { Told::Nil } else { told(bytes_for_host(vm, &args, index)?) });
     }
     let answer = ask(vm, "Http.request", arguments)?;
     let answer: Vec<Value> = answer.into_iter().map(|told| value(vm, told)).collect();
@@ -235,7 +235,7 @@ const HTTP: &[Row] = &[("ask", ALL, |vm, args| {
 
 const COMMANDS: &[Row] = &[
     ("system", ONE, |vm, args| {
-        let command = args.bytes(vm, 0)?;
+        let command = bytes_for_host(vm, &args, 0)?;
         let (status, output, errors) = run(vm, "System.system", command)?;
         // As a command of this process would have written; whoever does not read it has no use for it.
         let _ = std::io::stdout().write_all(&output);
@@ -243,7 +243,7 @@ const COMMANDS: &[Row] = &[
         Ok(Value::number(status))
     }),
     ("systemOutput", ONE, |vm, args| {
-        let command = args.bytes(vm, 0)?;
+        let command = bytes_for_host(vm, &args, 0)?;
         let (status, output, errors) = run(vm, "System.systemOutput", command)?;
         let [output, errors] = [output, errors].map(|bytes| vm.buffer(Sequence::from_vec(bytes)));
         Ok(vm.list([Value::number(status), output, errors]))
@@ -277,9 +277,7 @@ pub fn surroundings(set: Option<BTreeMap<OsString, OsString>>) -> Vec<Told> {
 /// The command has ended when its output can be read.
 fn popen(vm: &mut Vm, args: Args) -> Outcome {
     if args.count > 0 {
-        let command = args.bytes(vm, 0)?;
-        let command = vm.immutable(Sequence::from_vec(command));
-        vm.set_slot(args.target, "path", command);
+        set_path(vm, &args)?;
     }
     let command = path_of(vm, &args)?.into_os_string();
     let (status, output, errors) = run(vm, "System.systemOutput", command.as_bytes().to_vec())?;
@@ -307,7 +305,7 @@ const FILE: &[Row] = &[
     ("exists", ONE, |vm, args| {
         let path = match args.count {
             0 => path_of(vm, &args)?,
-            _ => os_string(args.bytes(vm, 0)?).into(),
+            _ => os_argument(vm, &args, 0)?.into(),
         };
         let answer = on_path(vm, "File.exists", &path, None)?;
         Ok(Value::boolean(number_of(answer.into_iter().next()) > 0.0))
@@ -361,7 +359,7 @@ const DIRECTORY: &[Row] = &[
     ("exists", ONE, |vm, args| {
         let path = match args.count {
             0 => path_of(vm, &args)?,
-            _ => os_string(args.bytes(vm, 0)?).into(),
+            _ => os_argument(vm, &args, 0)?.into(),
         };
         let answer = on_path(vm, "File.exists", &path, None)?;
         Ok(Value::boolean(number_of(answer.into_iter().next()) > 0.0))
@@ -439,7 +437,7 @@ fn now(vm: &mut Vm) -> Result<f64, Signal> {
 }
 
 fn variable(vm: &mut Vm, args: Args) -> Outcome {
-    let name = told(args.bytes(vm, 0)?);
+    let name = told(bytes_for_host(vm, &args, 0)?);
     let answer = ask(vm, "Environment.get", vec![name])?.into_iter().next().unwrap_or(Told::Nil);
     Ok(match answer {
         Told::Nil => Value::NIL,

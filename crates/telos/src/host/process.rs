@@ -4,7 +4,7 @@ use super::file::reason;
 use super::open::with_descriptors;
 use super::read::{Gathered, WAIT_SLICE, wait_slice};
 use super::started::Started;
-use super::{Row, Shared, os_string};
+use super::{Row, Shared, bytes_for_host, os_string};
 use language::{Args, Halt, NONE, ONE, Outcome, Signal, Value, Vm};
 use object::sequence::Sequence;
 use rustix::event::{PollFd, PollFlags};
@@ -57,7 +57,7 @@ pub fn shell(vm: &mut Vm, command: OsString) -> Command {
 
 /// Runs a command and answers its exit status.
 fn system(vm: &mut Vm, args: Args) -> Outcome {
-    let command = args.bytes(vm, 0)?;
+    let command = bytes_for_host(vm, &args, 0)?;
     let mut command = spawn(vm, command, |_| {})?;
     let status = wait(vm, &mut command)?;
     Ok(number(status))
@@ -65,7 +65,7 @@ fn system(vm: &mut Vm, args: Args) -> Outcome {
 
 /// Runs a command and answers a list of its exit status, its output and what it wrote to standard error.
 fn system_output(vm: &mut Vm, args: Args) -> Outcome {
-    let command = args.bytes(vm, 0)?;
+    let command = bytes_for_host(vm, &args, 0)?;
     let mut command = spawn(vm, command, |shell| {
         shell.stdout(Stdio::piped()).stderr(Stdio::piped());
     })?;

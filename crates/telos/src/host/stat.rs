@@ -13,7 +13,7 @@ pub const TABLE: &[Row] = &[
         let path = match args.count {
             0 => path_of(vm, &args)?,
             _ => {
-                let path = super::os_string(args.bytes(vm, 0)?).into();
+                let path = super::os_argument(vm, &args, 0)?.into();
                 super::own_process::seen(vm, path)
             }
         };

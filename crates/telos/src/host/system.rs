@@ -1,6 +1,6 @@
 //! System: facts about this program and this computer, and the environment.
 
-use super::{Row, Shared, os_string, symbol_of_os};
+use super::{Row, Shared, bytes_for_host, os_argument, os_string, symbol_of_os};
 use language::{NONE, ONE, TWO, Value, Vm};
 
 /// What every machine may know of this program.
@@ -44,7 +44,7 @@ pub const TABLE: &[Row] = &[
 
 pub const ENVIRONMENT_TABLE: &[Row] = &[
     ("getEnvironmentVariable", ONE, |vm, args| {
-        let name = os_string(args.bytes(vm, 0)?);
+        let name = os_argument(vm, &args, 0)?;
         let own = vm.extra::<Shared>().and_then(|shared| shared.environment.get(&name).cloned());
         match own.or_else(|| variable(&name)) {
             Some(text) => Ok(symbol_of_os(vm, &text)),
@@ -52,7 +52,7 @@ pub const ENVIRONMENT_TABLE: &[Row] = &[
         }
     }),
     ("setEnvironmentVariable", TWO, |vm, args| {
-        let (name, text) = (args.bytes(vm, 0)?, args.bytes(vm, 1)?);
+        let (name, text) = (bytes_for_host(vm, &args, 0)?, bytes_for_host(vm, &args, 1)?);
         if name.is_empty() || name.iter().any(|byte| b"=\0".contains(byte)) || text.contains(&0) {
             return Err(vm.raise("the name of a variable is not empty and without '=', and no NUL is in name or text"));
         }

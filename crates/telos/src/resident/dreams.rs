@@ -1,5 +1,6 @@
 //! Dreams of a resident: how one is begun, what live keeps for it meanwhile, and what its copy does.
 
+use super::admission::{check_directories, check_mandate};
 use super::dreaming::{Dreaming, words_of};
 use super::farewell::{Attended, Farewell};
 use super::glance::{Glance, waking_facts};
@@ -92,6 +93,7 @@ impl Resident {
         if let Some(what) = needs_process(order) {
             return Err(refused(format!("a world dream has no {what}: take a higher rung")));
         }
+        check_mandate(&order.mandate).map_err(refused)?;
         let store = self.image.store().clone();
         let actor = store.mint_actor().map_err(|error| refused(error.to_string()))?;
         let point = ForkPoint { commit: store.last_commit(), time: store.time(), actor };
@@ -154,6 +156,9 @@ impl Resident {
                 "a dream that goes on sees the directories that it saw; give others to a new one".into(),
             ));
         }
+        check_mandate(&order.mandate).map_err(refused)?;
+        check_directories(self.image.store().directory(), self.directories_of(order).map_err(refused)?)
+            .map_err(refused)?;
         if order.memory_bytes.is_some_and(|bytes| bytes < MEMORY_BYTES_LEAST) {
             let least = MEMORY_BYTES_LEAST >> 20;
             return Err(refused(format!("a dream needs room of at least {least} MiB to begin: --room {least}M")));
@@ -213,6 +218,16 @@ impl Resident {
         let id: DreamId = name.parse().map_err(|error: dream::DreamError| error.to_string())?;
         self.kept()?.check(id).map_err(|error| error.to_string())?;
         Ok(id.0)
+    }
+
+    /// Of the host, that it would see.
+    fn directories_of(&self, order: &DreamOrder) -> Result<Vec<PathBuf>, String> {
+        let Some(name) = &order.again else {
+            return Ok(order.grants.iter().map(|grant| PathBuf::from(&grant.host)).collect());
+        };
+        let id: DreamId = name.parse().map_err(|error: dream::DreamError| error.to_string())?;
+        let header = self.kept()?.header(id).map_err(|error| error.to_string())?;
+        Ok(header.directories.into_iter().map(|seen| seen.host).collect())
     }
 
     /// In the copy: all of the attendant's life.

@@ -174,7 +174,7 @@ impl Resident {
             true => None,
             false => Some(order.only.iter().map(|path| self.place_of(path)).collect::<Result<_, _>>()?),
         };
-        Ok(Arrival {
+        let arrival = Arrival {
             actor: header.actor,
             name: id.to_string(),
             mandate: header.mandate.clone(),
@@ -187,7 +187,12 @@ impl Resident {
             changes: journal.changes().cloned().collect(),
             only,
             files: promises::brought_files(&dreams, id)?,
-        })
+        };
+        let strange = arrival.only_unchanged().map(|at| format!("\"{}\"", order.only[at]));
+        match strange.collect::<Vec<_>>().join(", ") {
+            strange if strange.is_empty() => Ok(arrival),
+            strange => Err(format!("dream {id} did not change {strange}; `telos dream show {id}` has what it did")),
+        }
     }
 
     /// Begins a candidate that judges what `held` does not say; or reports, where there is nothing to judge.
@@ -342,7 +347,11 @@ impl Resident {
         // Before this merge: what it does, and writes down, is something to be looked at like all that comes.
         self.merges.kept = Kept::of(told, plan.at);
         self.renew_guard_after(&cause);
-        let status = if merged.ticket.is_some() { MergeStatus::Merged } else { MergeStatus::Known };
+        let status = match (merged.ticket, merged.commit) {
+            (Some(_), _) => MergeStatus::Merged,
+            (None, Some(_)) => MergeStatus::Known,
+            (None, None) => MergeStatus::Unchanged,
+        };
         Ok(Some((under_way.report(status, &plan, verdict, merged.commit), merged.ticket)))
     }
 }

@@ -40,8 +40,9 @@ changes only with a person's token: --token-file lifts that rule for this merge,
 and no other.
 
 Exit codes:
-    0   merged, or merged before
-    1   there is no such dream, it is going on, or no image is up
+    0   merged, merged before, or it changed nothing
+    1   there is no such dream, it is going on, it did not change what --only
+        names, or no image is up
     2   wrong usage
     3   rejected: telos rejections has the reasons; or the dream is locked
     4   merged, and conflicts are open: telos conflicts has them";
@@ -187,7 +188,7 @@ pub fn exit_code_of(report: &MergeReport) -> u8 {
     match report.status {
         MergeStatus::Rejected => exit_code::REJECTED,
         MergeStatus::Merged if report.open_conflicts > 0 => exit_code::CONFLICTS,
-        MergeStatus::Merged | MergeStatus::Known | MergeStatus::Accepted => 0,
+        MergeStatus::Merged | MergeStatus::Known | MergeStatus::Unchanged | MergeStatus::Accepted => 0,
     }
 }
 
@@ -198,6 +199,7 @@ pub fn text_of(report: &MergeReport) -> String {
     let mut text = match report.status {
         MergeStatus::Merged => format!("{dream} is merged{commit}\n"),
         MergeStatus::Known => format!("{dream} was merged before{commit}; nothing was done\n"),
+        MergeStatus::Unchanged => format!("{dream} changed nothing; nothing was merged\n"),
         MergeStatus::Rejected => format!("{dream} is rejected\n"),
         MergeStatus::Accepted => format!("nothing speaks against {dream}\n"),
     };

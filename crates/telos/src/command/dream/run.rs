@@ -69,7 +69,7 @@ Exit codes:
  else   the code of System exit, or of the agent, as telos exec tells it
 
 With --merge what came to its end well is judged then:
-    0   merged
+    0   merged, or it changed nothing
     3   rejected: telos rejections has the reasons
     4   merged, and conflicts are open: telos conflicts has them
     1   not judged, for the script or the agent failed; 122 to 130 as above";

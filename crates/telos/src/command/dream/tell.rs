@@ -18,6 +18,9 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::time::Duration;
 
+/// Of a mandate, or of a reason, in a list; `show` has all of it.
+const TOLD_CHARACTERS: usize = 200;
+
 /// List the dreams that are going on and those that are kept
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  telos dream list --image garden\n  telos dream list --json | jq '.[].dream'")]
@@ -63,12 +66,14 @@ fn table(dreams: &[Value], now_ms: u64) -> String {
 
 fn row(dream: &Value, now_ms: u64) -> [String; 7] {
     let word = |name: &str| dream[name].as_str().unwrap_or_default();
+    let short = |name: &str| report::shortened(word(name), TOLD_CHARACTERS);
     let time = |from: u64, to: u64| spoken(Duration::from_millis(to.saturating_sub(from)));
     let left = dream["ends_by_ms"].as_u64().map(|end| time(now_ms, end)).unwrap_or_default();
     let kept = if dream["is_kept"] == true { "yes" } else { "no" };
-    let why = match word("reason") {
+    let (mandate, reason) = (short("mandate"), short("reason"));
+    let why = match reason.as_str() {
         "" => String::new(),
-        reason if word("mandate").is_empty() => format!("({reason})"),
+        reason if mandate.is_empty() => format!("({reason})"),
         reason => format!(" ({reason})"),
     };
     [
@@ -78,7 +83,7 @@ fn row(dream: &Value, now_ms: u64) -> [String; 7] {
         left,
         kept.into(),
         dream["commit"].to_string(),
-        format!("{}{why}", word("mandate")),
+        format!("{mandate}{why}"),
     ]
 }
 
@@ -250,4 +255,19 @@ pub fn print_changes(page: &Value, is_all: bool, color: Color) -> anyhow::Result
     }
     crate::host::write_out(shown.as_bytes())?;
     Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// Of a dream that was kept before mandates had a bound.
+    #[test]
+    fn a_list_has_room_for_any_mandate() {
+        let dream =
+            json!({ "dream": "d65", "status": "ended", "mandate": "ü".repeat(300_000), "reason": "z".repeat(70_000) });
+        let text = table(&[dream], 0);
+        assert!(text.lines().all(|line| line.chars().count() < 500), "{}", text.len());
+    }
 }
