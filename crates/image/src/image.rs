@@ -225,7 +225,7 @@ impl Image {
 
     /// Commits changes of any actor, and lets their objects be loaded anew. Between transactions only.
     pub(crate) fn take_in(&mut self, cause: &Cause, time: Time, changes: Vec<Change>) -> Result<Ticket, ImageError> {
-        self.guard.check(&changes, cause.is_allowed)?;
+        self.guard.check(&self.store, &changes, cause.is_allowed)?;
         let touched: Vec<ObjectId> = changes.iter().map(|change| change.object).collect();
         let Cause { author, cause, durability, .. } = cause.clone();
         let ticket = self.store.commit(NewCommit { time, author, cause, changes, durability })?;
@@ -291,7 +291,7 @@ impl Image {
             let Cause { author, cause, durability, is_allowed } = cause.clone();
             let committed = self
                 .guard
-                .check(&changes, is_allowed)
+                .check(&self.store, &changes, is_allowed)
                 .and_then(|()| Ok(self.store.commit(NewCommit { time, author, cause, changes, durability })?));
             match committed {
                 Ok(taken) => {

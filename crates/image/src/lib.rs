@@ -39,7 +39,7 @@ pub use capture::Language;
 pub use commit::{Commitment, commitment};
 pub use error::ImageError;
 pub use form::{Flags, readable_text};
-pub use guard::Guard;
+pub use guard::{Guard, Named};
 pub use identity::Identities;
 pub use image::{Cause, Embedder, Image, Options};
 pub use load::{Records, StoreLoader};

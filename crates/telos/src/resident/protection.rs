@@ -111,7 +111,7 @@ impl Protected {
         self.is_protected(change.object)
             || is_kept_of(self.telos, OF_TELOS)
             || is_kept_of(self.lobby, OF_LOBBY)
-            || self.locked.holder(change).is_some()
+            || self.locked.holder(store, change).is_some()
             || self.records.have(store, change.object)
     }
 
