@@ -417,7 +417,8 @@ fn both(one: &[(ObjectId, Arc<SlotReads>)], other: &[(ObjectId, Arc<SlotReads>)]
                     Arc::make_mut(&mut reads).add(&right.1);
                 }
                 found.push((left.0, reads));
-                (one.next(), other.next());
+                one.next();
+                other.next();
             }
         }
     }

@@ -278,13 +278,12 @@ pub struct Withdrawal {
     pub marks: Vec<(ObjectId, Operation)>,
 }
 
+/// Operations, and the object of what they add.
+type Written = (Vec<(ObjectId, Operation)>, Option<ObjectId>);
+
 impl Withdrawal {
     /// As operations behind others of the same commit, and the object of what was added.
-    pub(crate) fn written(
-        &self,
-        store: &Store,
-        before: &[(ObjectId, Operation)],
-    ) -> Result<(Vec<(ObjectId, Operation)>, Option<ObjectId>), ImageError> {
+    pub(crate) fn written(&self, store: &Store, before: &[(ObjectId, Operation)]) -> Result<Written, ImageError> {
         if self.cancelled.is_empty() && self.added.is_none() && self.marks.is_empty() {
             return Ok((Vec::new(), None));
         }

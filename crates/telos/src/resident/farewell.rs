@@ -50,10 +50,10 @@ impl Attended {
 
 /// How a child of ours ended. One that does not is killed, and its dreamer with it: others wait behind it here.
 fn await_end(pid: Pid) -> Option<WaitStatus> {
-    if let Ok(end) = pidfd_open(pid, PidfdFlags::empty()) {
-        if !has_ended(&end, Some(LEAVING)) {
-            let _ = kill_process(pid, Signal::KILL);
-        }
+    if let Ok(end) = pidfd_open(pid, PidfdFlags::empty())
+        && !has_ended(&end, Some(LEAVING))
+    {
+        let _ = kill_process(pid, Signal::KILL);
     }
     waitpid(Some(pid), WaitOptions::empty()).ok().flatten().map(|(_, status)| status)
 }
