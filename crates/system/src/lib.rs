@@ -9,6 +9,7 @@
 //! - `descriptor`: what this process was started with and a child must not be
 //! - `disk`: a file as the log needs it, as a trait, so that tests can put a failing one in its place
 //! - `file`: what the standard library does not offer for files: write-back in pieces, locks with an owner
+//! - `scheduling`: how much of the processor a process gets
 //! - `shell`: words as a shell takes them, for messages
 //! - `terminal`: the one that controls a process, given up
 //! - `lmdb`: the B+tree in a mapped file that holds the image
@@ -40,6 +41,7 @@ pub mod program;
 pub mod random;
 #[cfg(feature = "raw")]
 pub mod raw;
+pub mod scheduling;
 pub mod sealing;
 pub mod seccomp;
 pub mod shell;

@@ -28,6 +28,7 @@ use rustix::process::WaitOptions;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use system::clone::PANICKED;
 
 /// Makes what all dreams need, so that copies of this process have it. Nothing is wrong if nobody calls it.
@@ -48,11 +49,15 @@ pub fn seclude() {
 
 /// How much less of the processor a dream gets than live, as `nice` has it: about a tenth of live's share, if both want all.
 const NICE: i32 = 10;
+/// Longer than what others get at once: so live does not wait until a dream's piece is over when it wakes up.
+const PIECE: Duration = Duration::from_millis(20);
 
 /// Has the scheduler prefer live to the calling process and its copies. Most kernels give each session a share, and look at this
 /// within it: so a dream stays in live's session, and leaves only the terminal.
 fn let_live_go_first() {
-    let _ = rustix::process::setpriority_process(None, NICE);
+    if system::scheduling::stand_back(NICE, PIECE).is_err() {
+        let _ = rustix::process::setpriority_process(None, NICE);
+    }
     HAS_NO_TERMINAL.store(system::terminal::leave().is_ok(), Ordering::Relaxed);
 }
 
