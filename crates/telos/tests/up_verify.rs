@@ -337,3 +337,18 @@ fn a_merge_that_the_image_asked_for_and_that_fails_is_noted() {
     assert!(told.contains("locked") || told.contains("token"), "{told}");
     assert_eq!(live(&up, "Account rate"), "1");
 }
+
+/// What checks do grows with the tests and the change; with what one test may use, an image of 1,500 tests could merge nothing.
+#[test]
+fn a_check_may_use_more_than_a_test() {
+    let up = with_account();
+    let thorough = "Verification checks append(Verification Check clone do(
+        name := \"thorough\"
+        judge := method(case, verification, 60000000 repeat(nil); list())
+    )); nil";
+    up.allowed(thorough).ok();
+    let dream = dreamt(&up, "Account rate = 2");
+    let (code, report) = judged(&up, "verify", &[&dream]);
+    assert_eq!(code, Some(0), "{report}");
+    assert!(report["verdict"]["checks"].as_array().unwrap().iter().any(|check| check["name"] == "thorough"), "{report}");
+}

@@ -32,9 +32,16 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-/// What one unit may use.
-const UNIT_FUEL: u64 = 50_000_000;
-const UNIT_TIME: Duration = Duration::from_secs(5);
+/// What one unit may use of the machine.
+#[derive(Clone, Copy)]
+struct Allowance {
+    fuel: u64,
+    time: Duration,
+}
+
+const TEST: Allowance = Allowance { fuel: 50_000_000, time: Duration::from_secs(5) };
+/// What Verification itself does has more: it grows with the tests and with the change.
+const CHECK: Allowance = Allowance { fuel: 2_000_000_000, time: Duration::from_secs(60) };
 const UNIT_MEMORY_BYTES: u64 = 256 << 20;
 /// How often a unit is done again that asked the host for something, be it only the time.
 const CHANCES: usize = 20;
@@ -74,12 +81,12 @@ enum Fault {
 }
 
 impl Fault {
-    fn of(failure: &Failure, is_late: bool) -> Fault {
+    fn of(failure: &Failure, is_late: bool, allowance: Allowance) -> Fault {
         match failure.kind {
-            FailureKind::Fuel => Fault::Unsure(format!("it used more than {UNIT_FUEL} units of fuel")),
+            FailureKind::Fuel => Fault::Unsure(format!("it used more than {} units of fuel", allowance.fuel)),
             FailureKind::Memory => Fault::Unsure("it used more memory than it may".into()),
             FailureKind::Interrupted if is_late => {
-                Fault::Unsure(format!("it took longer than {} s", UNIT_TIME.as_secs()))
+                Fault::Unsure(format!("it took longer than {} s", allowance.time.as_secs()))
             }
             FailureKind::Interrupted => Fault::Unsure("it was interrupted".into()),
             FailureKind::Exit => Fault::Failed("it ended the program".into()),
@@ -263,7 +270,7 @@ impl Judge<'_, '_> {
         let (mut runs, mut reads) = (Vec::new(), ReadSet::default());
         // What hangs on chance or on the clock may come to the same twice and be something else all the same.
         while runs.is_empty() || (reads.asked_host() && runs.len() <= chances) {
-            let (outcome, read) = self.recorded(|session, judge| run_test(session, judge, name).map(drop));
+            let (outcome, read) = self.recorded(TEST, |session, judge| run_test(session, judge, name).map(drop));
             let outcome = match read.asked_machine() {
                 true => Err(Fault::Unsure(ASKED_MACHINE.into())),
                 false => outcome,
@@ -278,14 +285,14 @@ impl Judge<'_, '_> {
 
     fn checked(&mut self, name: &str, case: &str) -> Checked {
         let start = Instant::now();
-        let (first, mut reads) = self.recorded(|session, judge| judge_one(session, judge, name, case));
+        let (first, mut reads) = self.recorded(CHECK, |session, judge| judge_one(session, judge, name, case));
         let (mut outcome, mut reasons) = match &first {
             Ok(result) => read_result(result),
             Err(fault) => (CheckOutcome::Unsure, vec![fault.text()]),
         };
         let mut chances = if reads.asked_host() { CHANCES } else { 0 };
         while chances > 0 && outcome == CheckOutcome::Passed {
-            let (again, read) = self.recorded(|session, judge| judge_one(session, judge, name, case));
+            let (again, read) = self.recorded(CHECK, |session, judge| judge_one(session, judge, name, case));
             reads = reads.with(&read);
             chances -= 1;
             if !matches!((&first, &again), (Ok(first), Ok(again)) if first == again) {
@@ -303,7 +310,7 @@ impl Judge<'_, '_> {
 
     /// What `Verification` says, which must say something.
     fn told(&mut self, message: &str) -> Result<Value, String> {
-        let told = self.imagined(|session, judge| {
+        let told = self.imagined(CHECK, |session, judge| {
             let answer = session.send(judge, message, &[])?;
             described(session, answer)
         });
@@ -321,7 +328,7 @@ impl Judge<'_, '_> {
             .into_iter()
             .map(|(name, id)| (name, image.value_of(id)))
             .collect();
-        let told = self.imagined(|session, judge| {
+        let told = self.imagined(CHECK, |session, judge| {
             let map = session.vm.map();
             named.iter().for_each(|(name, value)| session.vm.map_put(map, name, *value));
             let answer = session.send(judge, "survey", &[map])?;
@@ -333,28 +340,31 @@ impl Judge<'_, '_> {
     /// What a program that is given live's Verification comes to, and what was read for it.
     fn recorded<T>(
         &mut self,
+        allowance: Allowance,
         run: impl FnOnce(&mut Session, IoValue) -> Result<T, session::Failure>,
     ) -> (Result<T, Fault>, ReadSet) {
         if let Err(error) = self.record() {
             return (Err(Fault::Unsure(error)), ReadSet::unknown());
         }
-        let imagined = self.imagined(run);
+        let imagined = self.imagined(allowance, run);
         (imagined, self.dreaming.resident.image.take_reads())
     }
 
     /// Runs a program in a level that is taken back.
     fn imagined<T>(
         &mut self,
+        allowance: Allowance,
         run: impl FnOnce(&mut Session, IoValue) -> Result<T, session::Failure>,
     ) -> Result<T, Fault> {
         let resident = &mut *self.dreaming.resident;
         self.surroundings.put_back(resident.image.vm_mut());
         resident.image.vm_mut().hide_places(self.places);
         let verification = resident.image.value_of(self.verification);
-        let limits = Limits { fuel: Some(UNIT_FUEL), memory_bytes: Some(UNIT_MEMORY_BYTES), ..resident.limits.clone() };
+        let Allowance { fuel, time } = allowance;
+        let limits = Limits { fuel: Some(fuel), memory_bytes: Some(UNIT_MEMORY_BYTES), ..resident.limits.clone() };
         resident.image.vm_mut().set_limits(limits);
         let (session, actor) = (&mut resident.session, resident.image.store().actor());
-        self.alarm.set(UNIT_TIME);
+        self.alarm.set(time);
         let imagined = resident.image.imagine(actor, |vm| {
             lend(session, vm, |session| {
                 let answer = run(session, verification);
@@ -376,7 +386,7 @@ impl Judge<'_, '_> {
                     None => Ok(value),
                 }
             }
-            Ok(Err(failure)) => Err(Fault::of(&failure, is_late)),
+            Ok(Err(failure)) => Err(Fault::of(&failure, is_late, allowance)),
             Err(error) => Err(Fault::Unsure(error.to_string())),
         }
     }
