@@ -8,7 +8,7 @@ use crate::machine::frame::Suspended;
 use crate::machine::saved::{self, Damage};
 use crate::vm::Vm;
 use object::sequence::Sequence;
-use object::{Data, Foreign, Handle, Heap, Kind, Value, flag};
+use object::{Data, Foreign, Handle, Heap, Items, Kind, Value, flag};
 
 impl Vm {
     /// Every object of this machine, to be read.
@@ -74,6 +74,13 @@ impl Vm {
     pub fn list_push(&mut self, list: Value, value: Value) {
         if let Some(handle) = list.as_handle() {
             self.heap.list_push(handle, value);
+        }
+    }
+
+    /// Empties a List; anything else is left as it is.
+    pub fn list_clear(&mut self, list: Value) {
+        if let Some(handle) = list.as_handle() {
+            self.heap.list_edit(handle, Items::clear);
         }
     }
 

@@ -1,5 +1,5 @@
-//! The queue of an image's scheduler, seen from outside: when a turn is due, and how a coroutine that cannot have its turn
-//! is set aside. No program runs for either, so there is none that can fail.
+//! The queue of an image's scheduler, seen from outside: when a turn is due, how a coroutine that cannot have its turn is set
+//! aside, and how all of them rest. No program runs for any of it, so there is none that can fail.
 
 use language::{Value, Vm};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -32,6 +32,24 @@ pub fn set_aside(vm: &mut Vm) {
     let Some(coroutine) = vm.get_slot(vm.core(), "Coroutine") else { return };
     if vm.get_slot(coroutine, name) == Some(queue) {
         vm.set_slot(coroutine, name, shorter);
+    }
+}
+
+/// Whether any coroutine can run, or sleeps.
+pub fn is_any(vm: &mut Vm) -> bool {
+    let Some(scheduler) = vm.get_slot(vm.lobby(), "Scheduler") else { return false };
+    QUEUES.into_iter().any(|name| first_of(vm, scheduler, name).is_some())
+}
+
+/// Empties the queues. Those that were in them stay where they are suspended.
+pub fn rest(vm: &mut Vm) {
+    let Some(scheduler) = vm.get_slot(vm.lobby(), "Scheduler") else { return };
+    for name in QUEUES {
+        if first_of(vm, scheduler, name).is_some()
+            && let Some(queue) = vm.get_slot(scheduler, name)
+        {
+            vm.list_clear(queue);
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use launch::up::{Up, is_alive, signal, wait_for};
 use launch::{Ran, telos_in};
 use serde_json::Value;
 use std::path::Path;
+use std::time::Duration;
 
 fn telos_dream(up: &Up, verb: &str, arguments: &[&str]) -> Ran {
     let directory = up.directory.to_str().expect("temporary files have plain names");
@@ -278,9 +279,10 @@ fn dreams_of_a_busy_image_all_begin_and_no_two_are_alike() {
         said
     });
     assert_eq!(said.len(), 40, "each had randomness of its own");
+    assert!(!said.contains(&asked(&mut up.client(), &Request::evaluate("Random value")).unwrap()), "live too");
 }
 
-/// What the keeper knows, and what other clients have said to it, is in no dream's memory.
+/// What the keeper knows is in no dream's memory.
 #[test]
 fn a_secret_of_the_keeper_is_nowhere_in_a_dreamer() {
     // Only root may look into the memory of a process that is opaque.
@@ -447,6 +449,45 @@ fn a_dream_whose_attendant_was_killed_has_an_end() {
     signal(attendant, "KILL");
     wait_for("its end is known", || page(&up, &dream)["status"] == "killed");
     assert!(page(&up, &dream)["reason"].as_str().unwrap().contains("attended"));
+    wait_for("its pages are given back", || up.told(&["status", "--json"])["image"]["forks"] == 0);
+    let name = format!("-{attendant}-");
+    wait_for("its cgroups are gone", || !holds_below(Path::new("/sys/fs/cgroup"), &name, 4));
+}
+
+/// Whether a directory of this name, or a part of it, lies below another.
+fn holds_below(directory: &Path, name: &str, depth: u32) -> bool {
+    std::fs::read_dir(directory).into_iter().flatten().flatten().any(|entry| {
+        entry.file_name().to_string_lossy().contains(name)
+            || (depth > 0
+                && entry.file_type().is_ok_and(|kind| kind.is_dir())
+                && holds_below(&entry.path(), name, depth - 1))
+    })
+}
+
+/// They went on in the copy too, and a merge set back what they had done in live meanwhile.
+#[test]
+fn coroutines_of_live_rest_in_a_dream() {
+    let up = Up::start(&[]);
+    up.send("Lobby n := 0; Clock := Object clone do(go := method(loop(wait(0.05); Lobby n = n + 1))); Clock @@go; nil").ok();
+    wait_for("it goes on in live", || up.send("n > 2").ok() == "true\n");
+    let mut client = up.client();
+    for rung in ["process", "world"] {
+        let source = "Lobby mine := 1; before := n; wait(0.3); list(n - before, mine)";
+        let ran = telos_dream(&up, "run", &["--rung", rung, "--keep", "--json", "-e", source]);
+        assert!(ran.output.contains("list(0, 1)"), "{rung}: {ran:?}");
+    }
+    let dream = begun(&mut client, DreamOrder { is_kept: true, ..DreamOrder::default() }).dream;
+    assert_eq!(asked(&mut client, &within(&dream, "Lobby yours := 1; n")).map(drop), Ok(()));
+    let before = asked(&mut client, &within(&dream, "n")).unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(asked(&mut client, &within(&dream, "n")).unwrap(), before, "nobody has a turn while it is not asked");
+    // What it begins itself goes on as anywhere.
+    assert_eq!(asked(&mut client, &within(&dream, "Lobby told := 0; Lobby @@setSlot(\"told\", 7); nil")), Ok("nil".into()));
+    wait_for("its own have their turns", || asked(&mut client, &within(&dream, "told")) == Ok("7".into()));
+    client.send(&Request { dream: Some(dream.clone()), ..Request::new(Command::Wake) }).unwrap();
+    up.send("Lobby n = 100000").ok();
+    telos_dream(&up, "merge", &[&dream]);
+    assert_eq!(up.send("list(n >= 100000, yours)").ok(), "list(true, 1)\n");
 }
 
 #[test]

@@ -51,6 +51,13 @@ const ATTEMPTS: &[(&str, &str, &str)] = &[
     ("what live says of its failures", "Telos failures := list()", "protected"),
     ("who answers for unknown names", "Lobby forward := method(1)", "protected"),
     ("who is asked for them", "Importer importers append(Object clone); nil", "protected"),
+    (
+        "a file of the host, by a way round",
+        "try(File with(\"/tmp/../etc/passwd\") contents); Account rate := 2",
+        "not granted",
+    ),
+    ("a file of the host removed", "File with(\"/root/.profile\") remove; Account rate := 2", "not granted"),
+    ("a directory of the host", "Directory with(\"/root/mine\") create; Account rate := 2", "not granted"),
     ("an exit", "Account tax = method(System exit(0))", "ended the program"),
     ("an endless loop", "Account tax = method(loop(nil))", "fuel"),
     ("endless memory", "Account tax = method(l := list(1); loop(l appendSeq(l clone)))", "memory"),
@@ -144,4 +151,13 @@ fn what_is_protected_is_refused_without_the_rule_too() {
     }
     let dream = guarded.dreamt("Object fine := method(7); nil");
     assert_eq!(guarded.allowed(&["dream", "merge", &dream]).code, Some(0), "a person still may");
+}
+
+/// It was told as a file of the host: relative paths were taken from the root.
+#[test]
+fn a_missing_file_of_its_own_is_no_attempt() {
+    let up = Up::start(&[]);
+    up.send(ACCOUNT).ok();
+    let ran = tried(&up, "try(File with(\"none\") contents); try(File with(\"/tmp/none\") contents); Account rate := 2");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
 }

@@ -1,6 +1,6 @@
 //! Directory: what is in it, and where the program is.
 
-use super::file::{fail, path_of, reason};
+use super::file::{fail, note_refused, path_of, reason};
 use super::open::with_descriptors;
 use super::{Row, os_argument, own_process, symbol_of_os};
 use language::{Args, NONE, ONE, Outcome, Signal, Value, Vm};
@@ -33,7 +33,7 @@ pub const TABLE: &[Row] = &[
     }),
     ("create", NONE, |vm, args| {
         let path = path_of(vm, &args)?;
-        Ok(if path.is_dir() || fs::create_dir(path).is_ok() { args.target } else { Value::NIL })
+        Ok(if path.is_dir() || made(vm, &path).is_ok() { args.target } else { Value::NIL })
     }),
     ("createSubdirectory", ONE, create_subdirectory),
     ("currentWorkingDirectory", NONE, |vm, _| match std::env::current_dir() {
@@ -84,13 +84,17 @@ fn given(vm: &mut Vm, args: &Args, below: &Path) -> Result<PathBuf, Signal> {
     Ok(own_process::seen(vm, path))
 }
 
+fn made(vm: &mut Vm, path: &Path) -> io::Result<()> {
+    fs::create_dir(path).inspect_err(|error| note_refused(vm, "make", path, error))
+}
+
 fn create_subdirectory(vm: &mut Vm, args: Args) -> Outcome {
     let path = path_of(vm, &args)?;
     let path = given(vm, &args, &path)?;
     if path.is_dir() {
         return Ok(item(vm, &path));
     }
-    match fs::create_dir(&path) {
+    match made(vm, &path) {
         Ok(()) => Ok(item(vm, &path)),
         Err(error) => Err(vm.raise(format!("cannot create the directory \"{}\": {}", path.display(), reason(&error)))),
     }

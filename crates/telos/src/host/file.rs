@@ -129,12 +129,17 @@ pub fn name_of(vm: &mut Vm, path: &Path) -> Value {
 pub fn fail(vm: &mut Vm, args: &Args, what: &str, error: &io::Error) -> Signal {
     match path_of(vm, args) {
         Ok(path) => {
-            if let Some(line) = vm.extra::<Shared>().and_then(|shared| shared.outside.as_ref()) {
-                line.note_refused(what, &path, error);
-            }
+            note_refused(vm, what, &path, error);
             vm.raise(format!("cannot {what} \"{}\": {}", path.display(), reason(error)))
         }
         Err(signal) => signal,
+    }
+}
+
+/// In a dream: that the system refused this, also if the program is told nothing of it.
+pub fn note_refused(vm: &mut Vm, what: &str, path: &Path, error: &io::Error) {
+    if let Some(line) = vm.extra::<Shared>().and_then(|shared| shared.outside.as_ref()) {
+        line.note_refused(what, path, error);
     }
 }
 
@@ -209,7 +214,10 @@ fn remove(vm: &mut Vm, args: Args) -> Outcome {
     let removed = match fs::symlink_metadata(&path) {
         Ok(metadata) if metadata.is_dir() => fs::remove_dir(&path),
         Ok(_) => fs::remove_file(&path),
-        Err(_) => Ok(()),
+        Err(error) => {
+            note_refused(vm, "remove", &path, &error);
+            Ok(())
+        }
     };
     match removed {
         Ok(()) => Ok(args.target),
@@ -221,7 +229,10 @@ fn move_to(vm: &mut Vm, args: Args) -> Outcome {
     let to = os_argument(vm, &args, 0)?;
     match fs::rename(path_of(vm, &args)?, &to) {
         Ok(()) => Ok(args.target),
-        Err(error) => Err(fail(vm, &args, &format!("move to \"{}\"", to.display()), &error)),
+        Err(error) => {
+            note_refused(vm, "write to", Path::new(&to), &error);
+            Err(fail(vm, &args, &format!("move to \"{}\"", to.display()), &error))
+        }
     }
 }
 

@@ -117,12 +117,12 @@ impl Line {
         use std::io::ErrorKind::{NotFound, PermissionDenied, ReadOnlyFilesystem};
         let mut inside = self.0.borrow_mut();
         let is_refusal = matches!(error.kind(), NotFound | PermissionDenied | ReadOnlyFilesystem);
-        let path = Path::new("/").join(path);
+        let path = super::own_process::whole(path);
         let is_elsewhere = !inside.places.iter().any(|place| path.starts_with(place));
         if inside.is_dream && is_refusal && is_elsewhere && inside.noted.len() < REFUSALS_MAX {
             let path = Datum::text(&path.to_string_lossy());
             let why = Datum::text(&super::file::reason(error));
-            inside.noted.push(dream::Call::operation(&format!("File.{what}"), &[path], Answered::Blocked, why));
+            inside.noted.push(dream::Call::operation(call_of(what), &[path], Answered::Blocked, why));
         }
     }
 
@@ -137,6 +137,17 @@ impl Line {
                 summed_up(&answer.values),
             ));
         }
+    }
+}
+
+/// The call that the broker would have been asked for, of what a program wanted to do with a file, in words.
+fn call_of(what: &str) -> &'static str {
+    match what {
+        "read the directory" => "Directory.list",
+        "look at" => "File.exists",
+        "remove" => "File.remove",
+        "open" | "read" => "File.read",
+        _ => "File.write",
     }
 }
 

@@ -14,14 +14,18 @@ pub fn seen(vm: &Vm, path: PathBuf) -> PathBuf {
     path
 }
 
-/// By its names alone: no program here makes links, and whoever goes to another directory is seen there.
 fn is_in_place(path: &Path) -> bool {
     let name = PLACE.trim_start_matches('/').as_bytes();
     if !path.as_os_str().as_encoded_bytes().windows(name.len()).any(|part| part == name) {
         return false;
     }
-    let mut whole = PathBuf::new();
+    whole(path).starts_with(PLACE)
+}
+
+/// A path from the root on, by its names alone: no program here makes links.
+pub fn whole(path: &Path) -> PathBuf {
     let here = if path.is_absolute() { PathBuf::new() } else { std::env::current_dir().unwrap_or_default() };
+    let mut whole = PathBuf::new();
     for component in here.join(path).components() {
         match component {
             Component::ParentDir => _ = whole.pop(),
@@ -29,7 +33,7 @@ fn is_in_place(path: &Path) -> bool {
             component => whole.push(component),
         }
     }
-    whole.starts_with(PLACE)
+    whole
 }
 
 #[cfg(test)]

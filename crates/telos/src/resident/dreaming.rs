@@ -121,8 +121,8 @@ impl Living for Dreaming<'_> {
     }
 }
 
-/// To the standard output of a dreamer. Not through the library's own, whose lock another thread may have held when this copy was made.
-fn say(text: &str) {
+/// To the standard output. Not through the library's own, whose lock another thread may have held when this copy was made.
+pub fn say(text: &str) {
     let mut rest = text.as_bytes();
     while !rest.is_empty() {
         match rustix::io::write(rustix::stdio::stdout(), rest) {

@@ -10,6 +10,7 @@ use super::{Resident, hide_places, lend, shown};
 use crate::answer::failure_of;
 use crate::host::dream::{Asked, GoingOn};
 use crate::report;
+use crate::turns;
 use dream::{Alone, Bounds, DreamId, End, Forked, Header, Limits, Lineage, Record, Sealed, SeenDirectory, Status};
 use image::{Guard, Imagined};
 use keeper::protocol::{Answer, DreamBegun, DreamOrder, Failure, FailureKind, Outcome, Request, Rung, Shown};
@@ -102,6 +103,7 @@ impl Resident {
         let capabilities = session.capabilities();
         self.image.vm_mut().withhold_host();
         let imagined = self.image.imagine(actor, |vm| {
+            turns::rest(vm);
             lend(session, vm, |session| {
                 let value = session.evaluate(source, label).map_err(|failure| failure_of(session, &failure))?;
                 shown(session, value, request.form).map_err(|failure| failure_of(session, &failure))
@@ -306,6 +308,7 @@ impl Resident {
             dreaming.lead_to(Outside::alone(conversation));
             return dreaming.judge(case);
         }
+        dreaming.resident.let_coroutines_rest();
         if let Some(source) = &order.source {
             dreaming.lead_to(Outside::alone(conversation));
             return dreaming.do_alone(source);

@@ -39,6 +39,7 @@ impl Attended {
         drop(self.pin);
         // Then it wrote no end, and the dream would seem to go on for ever.
         if ended.is_some_and(|status| status.exit_status() != Some(0)) {
+            sandbox::process::sweep();
             let reason = "the process that attended to it was killed";
             place.tidy(|dreams| match dreams.end_lost(self.dream, reason, now_ms()) {
                 Err(DreamError::Missing(_)) => Ok(()),

@@ -1,5 +1,6 @@
 //! The scheduler's turns between requests: each a transaction of its own, within limits, for nobody waits for it.
 
+use super::dreaming::say;
 use super::{Attempted, Resident};
 use crate::alarm::Alarm;
 use crate::cambrian;
@@ -11,7 +12,6 @@ use keeper::Watch;
 use keeper::protocol::FailureKind;
 use language::{Limits, Value};
 use std::convert::Infallible;
-use std::io::Write;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use store::StoreError;
@@ -34,8 +34,7 @@ impl Resident {
         self.image.vm_mut().set_limits(Limits { fuel: Some(TURN_FUEL), ..self.limits.clone() });
         let (ended, is_late) = self.run_turn();
         // Nobody waits for what a turn prints: whoever looks after the keeper reads it.
-        let output = self.session.output.take_captured();
-        let _ = std::io::stdout().write_all(output.as_bytes());
+        say(&self.session.output.take_captured());
         match ended {
             Ok(Ok((_, ticket))) => self.leave_unsettled(ticket),
             Ok(Err(failure)) if failure.kind == FailureKind::Interrupted && is_late => {
@@ -52,6 +51,20 @@ impl Resident {
             }
         }
         if self.watch.stalled().is_some() { None } else { self.next_turn() }
+    }
+
+    /// In a copy: coroutines that were under way go on in the image that it is a copy of. Here they would do the same once more, and
+    /// a merge would set back what they did there meanwhile.
+    pub(super) fn let_coroutines_rest(&mut self) {
+        if !turns::is_any(self.image.vm_mut()) {
+            return;
+        }
+        let cause = turn_cause("coroutines rest in a dream".into());
+        let rested = self.image.attempt(&cause, |vm| Ok::<_, Infallible>(turns::rest(vm)));
+        if let Err(error) = rested {
+            let error = self.fail(error).message;
+            self.stall(error);
+        }
     }
 
     fn next_turn(&mut self) -> Option<Duration> {
