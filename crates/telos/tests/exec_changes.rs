@@ -118,6 +118,9 @@ fn nothing_is_applied_of_a_program_that_failed() {
     assert_eq!(ran.code, Some(7));
     assert!(ran.errors.contains("nothing was applied, since the program did not end well"), "{ran:?}");
     assert_eq!(fs::read_to_string(bench.path().join("text")).unwrap(), "one\ntwo\nthree\n");
+    let ran = bench.bash(&["--write", ".", "--apply", "--json"], "echo x > text; exit 7");
+    let told: serde_json::Value = serde_json::from_str(&ran.output).unwrap();
+    assert_eq!(told["not_applied"], "the program did not end well", "{told}");
 }
 
 #[test]

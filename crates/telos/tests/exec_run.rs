@@ -38,6 +38,19 @@ fn output_comes_while_the_program_runs() {
     assert_eq!((rest.as_str(), child.wait().unwrap().code()), ("got it\n", Some(0)));
 }
 
+/// It ended with 0 more often than not, and nobody was told that the output was lost.
+#[test]
+fn output_that_cannot_be_written_is_a_failure() {
+    let bench = Bench::new();
+    for arguments in [&["exec", "--", "seq", "5"][..], &["exec", "--json", "--", "true"], &["exec", "--", "yes"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let ran = bench.command(arguments).stdout(full).output().unwrap();
+        let errors = String::from_utf8_lossy(&ran.stderr);
+        assert_eq!(ran.status.code(), Some(125), "{arguments:?}: {errors}");
+        assert!(errors.contains("could not be written: No space left"), "{arguments:?}: {errors}");
+    }
+}
+
 #[test]
 fn a_signal_is_128_and_its_number() {
     let ran = Bench::new().bash(&[], "kill -SEGV $$");

@@ -76,6 +76,19 @@ fn what_is_under_way_may_end_and_a_second_signal_hurries_it() {
     assert!(!up.directory.join("telos.sock").exists());
 }
 
+/// `timeout` signals a program and then its group. An image that was closing was killed, and said to have taken too long.
+#[test]
+fn a_signal_that_comes_twice_lets_an_idle_image_close() {
+    for pause_ms in [0, 2, 5, 10] {
+        let mut up = Up::start(&[]);
+        up.signal("TERM");
+        std::thread::sleep(Duration::from_millis(pause_ms));
+        up.signal("TERM");
+        let (code, errors) = up.ended();
+        assert_eq!(code, Some(0), "{pause_ms} ms: {errors}");
+    }
+}
+
 #[test]
 fn ctrl_c_stops_it_too() {
     let mut up = Up::start(&[]);

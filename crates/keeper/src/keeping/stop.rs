@@ -64,8 +64,8 @@ impl Keeper<'_> {
                 Phase::Running => self.begin_to_stop(),
                 Phase::Draining(_) => self.interrupt_all(),
                 Phase::Interrupting(_) => self.close_image(),
-                // Nobody waits for it: what is acknowledged is in the log.
-                Phase::Closing(_) => self.phase = Phase::Closing(Instant::now()),
+                // Nobody waits for it much longer: what is acknowledged is in the log. A signal often comes twice.
+                Phase::Closing(at) => self.phase = Phase::Closing(at.min(Instant::now() + self.plan.bounds.grace)),
                 Phase::Farewell(_) => self.phase = Phase::Farewell(Instant::now()),
             }
         }

@@ -185,6 +185,18 @@ impl Units {
     }
 }
 
+/// Whether a loop with so many arguments is compiled as one (see `control` and `chain`).
+const fn is_compiled(name: &str, count: usize) -> bool {
+    match name.as_bytes() {
+        b"while" => count == 2,
+        b"loop" => count == 1,
+        b"for" => matches!(count, 4 | 5),
+        b"foreach" => matches!(count, 2 | 3),
+        b"repeat" => matches!(count, 1 | 2),
+        _ => false,
+    }
+}
+
 impl Vm {
     /// The unit of a block, compiled if it is worth it. None: evaluate the tree.
     pub(crate) fn unit_of(&mut self, block: Handle) -> Option<u32> {
@@ -272,8 +284,11 @@ impl Vm {
 
     /// Runs a loop as code, on behalf of the chain on top. False if the primitive itself has to do it.
     pub(crate) fn push_loop(&mut self, args: &Args, name: &str) -> bool {
-        // Under another name the message would be compiled as something else.
-        if self.heap.symbol_text(message::name(&self.heap, args.message)) != name {
+        // Under another name, or with more arguments than it has a use for, the message would be compiled as a plain send, which
+        // comes back to here.
+        if self.heap.symbol_text(message::name(&self.heap, args.message)) != name
+            || !is_compiled(name, args.message_count(self))
+        {
             return false;
         }
         if args.locals.as_handle().is_none_or(|handle| self.has_built_ins(handle))

@@ -23,7 +23,7 @@ fn begin_repeat(vm: &mut Vm, args: Args) -> Outcome {
     if vm.number_of(args.target).is_none() {
         return Err(args.wrong_receiver(vm, Kind::Number));
     }
-    if args.message_count(vm) <= 2 && vm.push_loop(&args, "repeat") {
+    if vm.push_loop(&args, "repeat") {
         return Err(Signal::Entered);
     }
     let wanted = vm.number_of(args.target).unwrap_or(0.0);
@@ -59,7 +59,7 @@ const KEYS: usize = 2;
 fn begin_foreach(vm: &mut Vm, args: Args, backwards: bool) -> Outcome {
     args.argument(vm, backwards as usize)?;
     let is_list = args.target.as_handle().is_some_and(|handle| vm.heap.list(handle).is_some());
-    if !backwards && is_list && matches!(args.message_count(vm), 2 | 3) && vm.push_loop(&args, "foreach") {
+    if !backwards && is_list && vm.push_loop(&args, "foreach") {
         return Err(Signal::Entered);
     }
     let keys = keys_of(vm, args.target)?;

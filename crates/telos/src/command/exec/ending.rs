@@ -15,6 +15,7 @@ use crate::runs::described::{self, shown};
 use sandbox::changes::{Plan, Snapshot};
 use sandbox::outcome::{ChangeKind, Changed};
 use sandbox::{Access, Order, Outcome, SandboxError, Verdict};
+use rustix::io::Errno;
 use serde_json::{Map, Value, json};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -95,7 +96,11 @@ impl Ending {
     pub fn ended(&mut self, order: &Order, outcome: &Outcome, taken: Taken) {
         self.has_ended_well = outcome.verdict == Verdict::Exited(0) && taken.unwritten.is_none();
         self.code = match (&outcome.verdict, taken.unwritten, self.signalled()) {
-            (Verdict::Stopped, Some(Unwritten::Closed), None) => exit_code::OUTPUT_CLOSED,
+            (Verdict::Stopped | Verdict::Exited(0), Some(Unwritten::Closed), None) => exit_code::OUTPUT_CLOSED,
+            (Verdict::Stopped | Verdict::Exited(0), Some(Unwritten::Failed(error)), None) => {
+                self.words.push(unwritten(error));
+                exit_code::REFUSED
+            }
             (Verdict::Stopped, _, Some(code)) | (_, Some(Unwritten::Stopped), Some(code)) => code,
             // It ended by itself, and what it printed last was not taken.
             (Verdict::Exited(_) | Verdict::Signalled(_), Some(Unwritten::Late), _) => {
@@ -168,15 +173,20 @@ impl Ending {
         }
         match self.signalled() {
             _ if !keep => {}
-            _ if !self.has_ended_well => {
-                self.words.push("telos: nothing was applied, since the program did not end well".to_string());
-            }
+            _ if !self.has_ended_well => self.apply_nothing("the program did not end well"),
             Some(code) => {
-                self.words.push("telos: nothing was applied, since it was interrupted".to_string());
+                self.apply_nothing("it was interrupted");
                 self.code = code;
             }
             None => self.keep(&plans),
         }
+    }
+
+    fn apply_nothing(&mut self, why: &str) {
+        for fields in [&mut self.record, &mut self.object] {
+            fields.insert("not_applied".into(), json!(why));
+        }
+        self.words.push(format!("telos: nothing was applied, since {why}"));
     }
 
     fn keep(&mut self, plans: &[Plan<'_>]) {
@@ -231,7 +241,11 @@ impl Ending {
                 Err(Unwritten::Stopped) => {
                     exit_code::SIGNALLED.saturating_add(signals.received.load(Ordering::SeqCst) as u8)
                 }
-                Err(_) => exit_code::OUTPUT_CLOSED,
+                Err(Unwritten::Failed(error)) => {
+                    report::say(&unwritten(error));
+                    exit_code::REFUSED
+                }
+                Err(Unwritten::Closed | Unwritten::Late) => exit_code::OUTPUT_CLOSED,
             };
         }
         for line in words.iter().filter(|_| !is_json) {
@@ -244,6 +258,10 @@ impl Ending {
         }
         Ok(ExitCode::from(code))
     }
+}
+
+fn unwritten(error: Errno) -> String {
+    format!("error: the output could not be written: {}", std::io::Error::from(error))
 }
 
 /// However long the reader takes, unless a signal comes: from the run on they do not end us.

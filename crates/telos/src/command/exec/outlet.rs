@@ -19,11 +19,20 @@ pub struct Patience {
 /// Why not all of it was written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unwritten {
-    /// Nobody reads, or it cannot be written.
+    /// Nobody reads.
     Closed,
+    /// It cannot be written: there is no room, say.
+    Failed(Errno),
     /// It was not taken in time.
     Late,
     Stopped,
+}
+
+impl Unwritten {
+    /// Whether nothing that comes later can be written either.
+    pub const fn is_lasting(self) -> bool {
+        matches!(self, Unwritten::Closed | Unwritten::Failed(_))
+    }
 }
 
 pub struct Outlet {
@@ -80,7 +89,8 @@ impl Outlet {
                 Ok(count) => left = left.get(count..).unwrap_or_default(),
                 Err(Errno::AGAIN) => self.await_room(patience)?,
                 Err(Errno::INTR) => {}
-                Err(_) => return Err(Unwritten::Closed),
+                Err(Errno::PIPE | Errno::CONNRESET | Errno::BADF) => return Err(Unwritten::Closed),
+                Err(error) => return Err(Unwritten::Failed(error)),
             }
         }
         Ok(())

@@ -71,7 +71,7 @@ impl Tap {
     /// From now on a program that nobody listens to is ended, and a reader that stands still waited for only so long.
     pub fn stop_with(&self, stop: Stop, patience: Patience) {
         let mut state = self.state();
-        if state.unwritten == Some(Unwritten::Closed) {
+        if state.unwritten.is_some_and(Unwritten::is_lasting) {
             stop.stop();
         }
         state.stop = Some(stop);
@@ -136,7 +136,7 @@ impl State {
             Ok(()) => {}
             Err(unwritten) => {
                 self.unwritten = Some(unwritten);
-                if let Some(stop) = self.stop.as_ref().filter(|_| unwritten == Unwritten::Closed) {
+                if let Some(stop) = self.stop.as_ref().filter(|_| unwritten.is_lasting()) {
                     stop.stop();
                 }
             }
