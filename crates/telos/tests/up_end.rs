@@ -6,6 +6,7 @@ use keeper::protocol::{FailureKind, Outcome, Request};
 use keeper::{Client, KeeperError};
 use launch::up::{Up, is_alive, signal, wait_for};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 /// Sends something that does not end by itself.
 fn busy(up: &Up) -> Client {
