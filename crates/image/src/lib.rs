@@ -6,7 +6,7 @@
 //! - `branch`: the image in two, by a copy of the process or by a level of the heap
 //! - `guard`: objects and slots that nothing writes to unless a person allows it
 //! - `reading`: what a program read, and whether changes concern it
-//! - `revert`: one commit taken back; `merging`: a dream's journal as one commit; both stand on `past`: what objects were, and on
+//! - `revert`: one commit taken back, with `taken_back`: which ones were; `merging`: a dream's journal as one commit; both stand on `past`: what objects were, and on
 //!   `retell`: what happened, told to the merge kernel again; `landmarks`: where to begin in a store
 //! - `provenance`: which commits, and which dreams, wrote a slot
 //! - `reconcile`: methods that two sides changed, as one
@@ -33,6 +33,7 @@ pub mod reconcile;
 mod retell;
 mod revert;
 mod speech;
+mod taken_back;
 
 pub use branch::Imagined;
 pub use capture::Language;
@@ -45,7 +46,7 @@ pub use image::{Cause, Embedder, Image, Options};
 pub use load::{Records, StoreLoader};
 pub use merging::{
     APPLY_FILES, Arrival, BroughtFiles, Choice, Delivery, DeliveryStatus, Description, FileConflict, Left, MergePlan,
-    Merged, Proto, Settlement, Withdrawal, policy_name,
+    Merged, PLANNED_MOST, Part, Proto, Settlement, Withdrawal, policy_name,
 };
 pub use provenance::{Dreamt, Provenance, Search, Writing};
 pub use reading::ReadSet;

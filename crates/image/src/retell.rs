@@ -29,6 +29,10 @@ pub fn no_operation() -> Operation {
     Operation::Call { name: Text::from(""), payload: Datum::Nil }
 }
 
+pub fn is_nothing(change: &Change) -> bool {
+    matches!(&change.operation, Operation::Call { name, .. } if name.as_bytes().is_empty())
+}
+
 /// Tells the ledger what live did, and goes on to the moment behind it.
 pub fn retell(ledger: &mut Ledger, past: &mut Past<'_>, changes: &[Change]) -> Result<(), Trouble> {
     let told = ledger.commit(changes, past).map_err(|refusal| blame(refusal, changes));

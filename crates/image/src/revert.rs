@@ -6,6 +6,10 @@
 //! a fork is opened there, and one behind the commit, as the kernel asks; then all that was done to these objects since is
 //! told to it again.
 //!
+//! **What was taken back before.** Had two commits written to a place, and the first was taken back first, the place was left
+//! alone. So when the second one goes, what comes back is what would be there without both: the kernel is told of the
+//! first too, from before it, and that it is gone. The same with what took something back since, which counts for no later write.
+//!
 //! **What the kernel cannot say.** An object that became one of another kind got its content as one datum, and a sequence
 //! may change the width of its units; to the kernel the form of an object never changes. Such an object is taken back
 //! whole, by the history's inverse, if no later commit touched it; else it is left alone.
@@ -22,8 +26,9 @@ use crate::landmarks::{Landmarks, slot};
 use crate::merging::{Note, Withdrawal, note_of, place_text};
 use crate::past::{Impossible, Past};
 use crate::retell::{Trouble, blame, line_of, nothing, retell};
+use crate::taken_back::{self, TakenBack};
 use language::Interrupt;
-use merge::{Conflict, Effect, Ledger, NoReconciler, Outcome, Policy, Refusal, Status, Violation};
+use merge::{Conflict, Effect, Ledger, NoReconciler, Outcome, Policy, Refusal, Span, Status, Violation};
 use object::change::{ActorId, Change, ChangeId, Datum, Line, ObjectId, Operation, Preds, Run, Time};
 use rustc_hash::FxHashSet;
 use store::{Commit, Store, StoreError, Ticket};
@@ -61,6 +66,9 @@ impl Image {
             (withdrawn, added) = withdrawal.written(&self.store, &undone.changes)?;
             undone.changes.extend(withdrawn);
         }
+        if !undone.changes.is_empty() {
+            undone.changes.push((Landmarks::of(&self.store)?.root, taken_back::operation(number)));
+        }
         let ticket = self.adopt(cause, undone.changes)?;
         Ok(Reverted { ticket, contended: undone.contended, added })
     }
@@ -79,9 +87,7 @@ impl Image {
     }
 }
 
-// Actors of a ledger that is thrown away: nobody else has them.
-const BEFORE: ActorId = ActorId(ActorId::MAX.0 - 2);
-const BEHIND: ActorId = ActorId(ActorId::MAX.0 - 1);
+/// The actor of an undo, in a ledger that is thrown away: nobody else has it. Those below it open forks there.
 const UNDO: ActorId = ActorId::MAX;
 /// Where the undo meets what live did since, live stays.
 const POLICY: Policy = Policy::LiveWins;
@@ -119,9 +125,15 @@ impl From<Trouble> for Failure {
 struct Undoing<'s> {
     store: &'s Store,
     commit: Commit,
-    /// What was done since to the objects of the commit, commit by commit, the oldest first.
-    later: Vec<Vec<Change>>,
-    /// Just before the commit.
+    /// It was taken back before.
+    is_done: bool,
+    /// What was done to the objects of the commit since the first one that is gone, and behind it, commit by commit, the oldest
+    /// first.
+    earlier: Vec<Page>,
+    later: Vec<Page>,
+    /// The changes of those that are gone.
+    gone: Vec<Span>,
+    /// Just before the first of all of these.
     past: Past<'s>,
     time: Time,
     reshaped: FxHashSet<ObjectId>,
@@ -129,6 +141,34 @@ struct Undoing<'s> {
     circular: FxHashSet<ObjectId>,
     /// All objects whose protos were changed since.
     relinked: FxHashSet<ObjectId>,
+}
+
+/// What another commit did to the same objects.
+struct Page {
+    number: u64,
+    changes: Vec<Change>,
+    /// It was taken back, or took one back.
+    is_gone: bool,
+}
+
+/// Forks that tell what is done between them from all else.
+struct Forks<'l> {
+    ledger: &'l mut Ledger,
+    time: Time,
+    count: u64,
+}
+
+impl Forks<'_> {
+    fn open(&mut self) -> Result<(), Failure> {
+        self.count += 1;
+        self.ledger.fork(ActorId(UNDO.0 - self.count), self.time, POLICY).map_err(Failure::Refused)
+    }
+
+    fn tell_apart(&mut self, past: &mut Past<'_>, changes: &[Change]) -> Result<(), Failure> {
+        self.open()?;
+        retell(self.ledger, past, changes)?;
+        self.open()
+    }
 }
 
 impl<'s> Undoing<'s> {
@@ -139,35 +179,50 @@ impl<'s> Undoing<'s> {
         };
         let mut past =
             Past::of(store, Landmarks::of(store)?.ring(), commit.changes.iter().map(|change| change.object))?;
-        let (mut later, mut relinked) = (Vec::new(), FxHashSet::default());
-        for newer in store.history() {
-            let newer = newer?;
+        let (mut pages, mut relinked) = (Vec::new(), FxHashSet::default());
+        let (mut taken_back, mut first) = (TakenBack::default(), commit.number);
+        for other in store.history() {
+            let other = other?;
             if interrupt.take() {
                 return Err(ImageError::Interrupted);
             }
-            if newer.number <= commit.number {
+            if other.number < first {
                 break;
             }
-            let has_other_protos = |change: &&Change| line_of(&change.operation) == Some(Line::Protos);
-            relinked.extend(newer.changes.iter().filter(has_other_protos).map(|change| change.object));
+            if other.number == commit.number {
+                // By now it is known what was taken back since.
+                past.go_back(&commit.changes, &commit.inverse).map_err(impossible)?;
+                first = first_gone(store, &mut taken_back, &commit, books)?;
+                continue;
+            }
+            if other.number > commit.number {
+                taken_back.hear(&other, store.actor());
+                let has_other_protos = |change: &&Change| line_of(&change.operation) == Some(Line::Protos);
+                relinked.extend(other.changes.iter().filter(has_other_protos).map(|change| change.object));
+            }
             let of_these = |changes: Vec<Change>| -> Vec<Change> {
                 changes.into_iter().filter(|change| past.holds(change.object)).collect()
             };
-            let (changes, inverse) = (of_these(newer.changes), of_these(newer.inverse));
+            let (changes, inverse) = (of_these(other.changes), of_these(other.inverse));
             past.go_back(&changes, &inverse).map_err(impossible)?;
             if !changes.is_empty() {
-                later.push(changes);
+                pages.push(Page { number: other.number, changes, is_gone: false });
             }
         }
-        past.go_back(&commit.changes, &commit.inverse).map_err(impossible)?;
+        pages.reverse();
+        pages.iter_mut().for_each(|page| page.is_gone = taken_back.concerns(page.number));
+        let gone = pages.iter().filter(|page| page.is_gone).filter_map(|page| Span::of(&page.changes)).collect();
+        let mut later = pages.split_off(pages.partition_point(|page| page.number < commit.number));
         let effects = commit.changes.iter().position(|change| change.id.seq >= books).unwrap_or(commit.changes.len());
-        later.push(commit.changes.split_off(effects));
+        later.insert(0, Page { number: commit.number, changes: commit.changes.split_off(effects), is_gone: false });
         commit.inverse.retain(|change| takes_back(change).is_none_or(|id| id.seq < books));
-        later.reverse();
         Ok(Undoing {
             store,
+            is_done: taken_back.by(commit.number).is_some(),
             commit,
+            earlier: pages,
             later,
+            gone,
             past,
             time: store.time(),
             reshaped: FxHashSet::default(),
@@ -177,6 +232,9 @@ impl<'s> Undoing<'s> {
     }
 
     fn undone(mut self) -> Result<Undone, ImageError> {
+        if self.is_done {
+            return Ok(Undone::default());
+        }
         // Each round takes one more object of the commit out of the kernel's hands.
         let (outcome, lines) = loop {
             match self.attempt() {
@@ -204,7 +262,7 @@ impl<'s> Undoing<'s> {
 
     fn take_back_reshaped(&self, undone: &mut Undone) {
         for &object in &self.reshaped {
-            if self.later.iter().flatten().any(|change| change.object == object) {
+            if self.later.iter().flat_map(|page| &page.changes).any(|change| change.object == object) {
                 undone.contended.push((object, "content".into()));
             } else {
                 let inverse = self.commit.inverse.iter().filter(|change| change.object == object);
@@ -261,22 +319,18 @@ impl<'s> Undoing<'s> {
         let mut past = self.past.again();
         let mut ledger = Ledger::new(self.store.actor(), self.time.0);
         let journal: Vec<Change> = self.commit.changes.iter().map(|change| self.without_reshaped(change)).collect();
-        let refused = Failure::Refused;
-        ledger.fork(BEFORE, self.time, POLICY).map_err(refused)?;
-        retell(&mut ledger, &mut past, &journal)?;
-        ledger.fork(BEHIND, self.time, POLICY).map_err(refused)?;
-        for changes in &self.later {
-            let changes: Vec<Change> = changes.iter().map(|change| self.without_reshaped(change)).collect();
-            retell(&mut ledger, &mut past, &changes)?;
-        }
-        ledger.fork_for_undo(UNDO, self.time, POLICY).map_err(refused)?;
-        let lines = ledger.contended_lines(&journal);
+        let mut forks = Forks { ledger: &mut ledger, time: self.time, count: 0 };
+        self.tell(&mut forks, &mut past, &self.earlier)?;
+        forks.tell_apart(&mut past, &journal)?;
+        self.tell(&mut forks, &mut past, &self.later)?;
+        ledger.fork_for_undo(UNDO, self.time, POLICY).map_err(Failure::Refused)?;
+        let lines = ledger.contended_lines(&journal, &self.gone);
         let is_left = |change: &Change| {
             let line = line_of(&change.operation);
             let is_circular = line == Some(Line::Protos) && self.circular.contains(&change.object);
             is_circular || line.is_some_and(|line| lines.contains(&(change.object, line)))
         };
-        let undo = ledger.undo(&journal, UNDO, self.time).into_iter();
+        let undo = ledger.undo(&journal, &self.gone, UNDO, self.time).into_iter();
         let undo = undo.filter(|change| !is_left(change));
         let renumbered = |(index, change)| Change { id: ChangeId::new(UNDO, index as u64 + 1), ..change };
         let undo: Vec<Change> = undo.enumerate().map(renumbered).collect();
@@ -289,6 +343,17 @@ impl<'s> Undoing<'s> {
         }
     }
 
+    fn tell(&self, forks: &mut Forks<'_>, past: &mut Past<'_>, pages: &[Page]) -> Result<(), Failure> {
+        for Page { changes, is_gone, .. } in pages {
+            let changes: Vec<Change> = changes.iter().map(|change| self.without_reshaped(change)).collect();
+            match is_gone {
+                true => forks.tell_apart(past, &changes)?,
+                false => retell(forks.ledger, past, &changes)?,
+            }
+        }
+        Ok(())
+    }
+
     /// A change that is none, of the same number, in the place of one that the kernel does not understand.
     fn without_reshaped(&self, change: &Change) -> Change {
         if !self.reshaped.contains(&change.object) {
@@ -296,6 +361,26 @@ impl<'s> Undoing<'s> {
         }
         nothing(change)
     }
+}
+
+/// The first commit that was taken back since this one, and that wrote to the same objects; this one itself if there is none. What
+/// the history does not have any more counts as it does for all others.
+fn first_gone(store: &Store, taken_back: &mut TakenBack, commit: &Commit, books: u64) -> Result<u64, ImageError> {
+    let is_change = |change: &&Change| !matches!(change.operation, Operation::Call { .. });
+    let effects = commit.changes.iter().filter(|change| change.id.seq < books).filter(is_change);
+    let objects: FxHashSet<ObjectId> = effects.map(|change| change.object).collect();
+    let mut first = commit.number;
+    let before: Vec<u64> = taken_back.numbers().take_while(|gone| *gone < commit.number).collect();
+    for gone in before {
+        match store.commit_at(gone)? {
+            None => taken_back.forget(gone),
+            Some(other) if other.changes.iter().any(|change| objects.contains(&change.object)) => {
+                first = first.min(gone);
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(first)
 }
 
 /// The change that one of an inverse takes back.

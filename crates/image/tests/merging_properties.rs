@@ -8,7 +8,7 @@ use lab::bench::{Bench, at};
 use lab::edits::{THINGS, edits, look};
 use lab::{answer, cases, seed, try_open};
 use merge::Policy;
-use object::change::Time;
+use object::change::{ActorId, ChangeId, Datum, Line, ObjectId, Operation, Preds, Time};
 use std::path::Path;
 use store::{Checkpoints, IMAGE, LOG};
 use tempfile::TempDir;
@@ -152,6 +152,121 @@ fn an_uncontended_merge_taken_back_leaves_what_was() {
         assert_eq!(bench.shows(&look(which)), before, "{when}");
         assert_eq!(bench.shows(&look(1 - which)), theirs, "{when}");
         assert_eq!(bench.shows("Telos merges last status"), "undone", "{when}");
+    }
+}
+
+/// Each writes over what the ones before it left, and they are taken back in any order.
+#[test]
+fn merges_taken_back_in_any_order_leave_what_was() {
+    let seed = seed("merging_undo_order");
+    let mut bench = Bench::new(THINGS);
+    for number in 0..cases(30, 3000) as u64 {
+        let mut random = Random::new(seed.wrapping_mul(1_000_037).wrapping_add(number));
+        let (mut commits, mut sources) = (Vec::new(), Vec::new());
+        let before = bench.shows(&look(0));
+        for _ in 0..2 + random.below(2) {
+            sources.push(edits(&mut random, 0));
+            let dream = bench.dreams(&sources[sources.len() - 1], Policy::ForkWins);
+            commits.extend(bench.merges(&dream).commit);
+        }
+        let mut order = Vec::new();
+        while !commits.is_empty() {
+            order.push(commits.remove(random.below(commits.len())));
+        }
+        let when = format!("TELOS_SEED={seed}, case {number}: {order:?} {sources:#?}");
+        for commit in &order {
+            bench.reverts(*commit);
+        }
+        assert_eq!(bench.shows(&look(0)), before, "{when}");
+        let statuses = format!("Telos merges slice(-{}) map(status) unique join(\" \")", order.len());
+        assert_eq!(bench.shows(&statuses), "undone", "{when}");
+    }
+}
+
+/// A journal is hostile: whatever is in there, it is merged or refused, and the image goes on whole.
+#[test]
+fn no_forged_journal_harms_the_image() {
+    let seed = seed("merging_forged");
+    let mut bench = Bench::new(THINGS);
+    let (mut merged, mut refused) = (0, 0);
+    for number in 0..cases(150, 20_000) as u64 {
+        let mut random = Random::new(seed.wrapping_mul(1_000_039).wrapping_add(number));
+        let source = source(&mut random);
+        let mut dream = dream(&mut bench, &mut random, &source);
+        if random.below(2) == 0 {
+            bench.does(&edits(&mut random, 0));
+        }
+        for _ in 0..1 + random.below(4) {
+            forge(&mut dream, &mut random);
+        }
+        let before = [0, 1].map(|which| bench.shows(&look(which)));
+        let when = format!("TELOS_SEED={seed}, case {number}: {:#?}", dream.changes);
+        let tried = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| bench.tries(&dream)));
+        match tried.unwrap_or_else(|_| panic!("it panicked: {when}")) {
+            Ok(done) => {
+                merged += 1;
+                // What a program may do to its own protos, a forger may do too; the next case begins anew.
+                if let Some(commit) = done.commit {
+                    bench.reverts(commit);
+                }
+                let report = bench.image().store().check(&mut |_| ()).expect("it can be checked");
+                assert!(report.is_clean(), "{:?}: {when}", report.findings);
+                bench = Bench::new(THINGS);
+            }
+            Err(_) => {
+                refused += 1;
+                assert_eq!([0, 1].map(|which| bench.shows(&look(which))), before, "{when}");
+            }
+        }
+    }
+    assert!(merged > 0 && refused > 0, "{merged} merged, {refused} refused");
+}
+
+/// Makes a journal another one that no machine would write.
+fn forge(dream: &mut Arrival, random: &mut Random) {
+    let count = dream.changes.len();
+    if count == 0 {
+        return;
+    }
+    let at = random.below(count);
+    let other = dream.changes[random.below(count)].clone();
+    let some_id = |random: &mut Random, own: ActorId| {
+        let actor = [own, store::LIVE_ACTOR, ActorId(3)][random.below(3)];
+        ChangeId::new(actor, random.below(count + 3) as u64)
+    };
+    let actor = dream.actor;
+    let change = &mut dream.changes[at];
+    match random.below(9) {
+        0 => change.object = other.object,
+        1 => change.object = ObjectId::minted(some_id(random, actor)),
+        2 => change.operation = other.operation,
+        3 => change.preds = Preds::Named((0..random.below(3)).map(|_| some_id(random, actor)).collect()),
+        4 => change.time = Time(random.next()),
+        5 => drop(dream.changes.remove(at)),
+        6 => dream.changes.insert(at, other),
+        _ => forge_operation(&mut change.operation, random, |random| {
+            Datum::Object(ObjectId::minted(some_id(random, actor)))
+        }),
+    }
+    for (change, seq) in dream.changes.iter_mut().zip(1..) {
+        change.id = ChangeId::new(actor, seq);
+    }
+}
+
+fn forge_operation(operation: &mut Operation, random: &mut Random, object: impl Fn(&mut Random) -> Datum) {
+    let number = [0, 1, 7, 1 << 40, u64::MAX][random.below(5)];
+    match operation {
+        Operation::Put { value, .. } | Operation::Set { value, .. } => *value = object(random),
+        Operation::Insert { index, .. } => *index = number,
+        Operation::Delete { count, .. } => *count = number,
+        Operation::Create(creation) => {
+            creation.kind = random.below(20) as u32;
+            creation.protos.extend(if let Datum::Object(proto) = object(random) { Some(proto) } else { None });
+        }
+        operation => {
+            let line = [Line::Items, Line::Protos, Line::Units][random.below(3)];
+            *operation = Operation::Move { line, from: number, to: number };
+        }
     }
 }
 

@@ -3,16 +3,15 @@
 
 use crate::ledger::Ledger;
 use crate::line::{Element, Piece, Sequence};
-use crate::stamp::Stamp;
+use crate::stamp::{Span, Stamp};
 use object::change::{Change, Line, ObjectId};
 
 impl Ledger {
     /// Lines in which others set, moved or took out what the changes of `journal` put there, or took out what those set,
-    /// in a fixed order.
-    pub fn contended_lines(&self, journal: &[Change]) -> Vec<(ObjectId, Line)> {
-        let (Some(first), Some(last)) = (journal.first(), journal.last()) else { return Vec::new() };
-        let seqs = first.id.seq..=last.id.seq;
-        let is_mine = |stamp: &Stamp| stamp.id.actor == first.id.actor && seqs.contains(&stamp.id.seq);
+    /// in a fixed order. What is `gone` counts for nobody.
+    pub fn contended_lines(&self, journal: &[Change], gone: &[Span]) -> Vec<(ObjectId, Line)> {
+        let Some(own) = Span::of(journal) else { return Vec::new() };
+        let is_mine = |stamp: &Stamp| own.holds(stamp.id) || gone.iter().any(|span| span.holds(stamp.id));
         let lines = self.lines.iter().filter(|(_, sequence)| sequence.is_contended(&is_mine));
         let mut lines: Vec<(ObjectId, Line)> = lines.map(|(place, _)| *place).collect();
         lines.sort();

@@ -92,15 +92,11 @@ impl<R: Rest> Application<'_, R> {
             is_held.then(|| self.rest.elements(change.object, line, index, sequence.pieces[at].count))
         };
         let done = match change.operation {
-            Operation::Insert { run, index, .. } => {
-                let count = run.len() as u64;
-                let is_inside = *index <= sequence.length(author.view, ruling);
-                match count {
-                    0 if is_inside => Ok(()),
-                    0 => Err(OutOfRange),
-                    _ => sequence.insert(&author, *index, Values::from(run), count),
-                }
-            }
+            Operation::Insert { run, index, .. } => match run.len() as u64 {
+                0 if *index <= sequence.length(author.view, ruling) => Ok(()),
+                0 => Err(OutOfRange),
+                count => sequence.insert(&author, *index, Values::from(run), count),
+            },
             Operation::Delete { index, count, .. } => sequence.delete(&author, *index, *count, capture),
             Operation::Move { from, to, .. } => {
                 sequence.move_to(&author, *from, *to, |sequence, at, _| capture(sequence, at))

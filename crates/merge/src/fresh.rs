@@ -26,7 +26,7 @@ impl<R: Rest> Fresh<'_, R> {
         let Some(creation) = self.made.get(&object) else {
             return Values::from(&self.rest.elements(object, line, index, count));
         };
-        Values::from(&creation.run(line)).slice(index, count)
+        Values::of(&creation.run(line), index, count)
     }
 
     pub fn form(&self, object: ObjectId) -> Form {

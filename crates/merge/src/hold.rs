@@ -58,7 +58,7 @@ impl Sequence {
             source,
             start,
             stamp: Some(stamp),
-            values: self.value(at, 0).map(|value| Values::Items(vec![value])),
+            values: self.value(at, 0).map(|value| Values::Items([value].into())),
             ..Piece::rest(start, 1)
         };
         let ruling = self.ruling.clone();

@@ -58,7 +58,7 @@ impl Ledger {
 
     /// Opens a fork of the image as it is now.
     pub fn fork(&mut self, actor: ActorId, time: Time, policy: Policy) -> Result<(), Refusal> {
-        let view = View { actor, order: self.order, parents: Vec::new(), without: None };
+        let view = View { actor, order: self.order, parents: Vec::new(), without: Vec::new() };
         self.open(view, time, policy)
     }
 
@@ -78,7 +78,7 @@ impl Ledger {
         }
         let mut parents = outer.view.parents.clone();
         parents.push((parent, seq));
-        let view = View { actor, order: outer.view.order, parents, without: None };
+        let view = View { actor, order: outer.view.order, parents, without: Vec::new() };
         self.open(view, time, policy)
     }
 

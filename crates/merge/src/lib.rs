@@ -47,4 +47,4 @@ pub use image::Image;
 pub use ledger::Ledger;
 pub use rest::{NoReconciler, Presence, Reconciler, Rest};
 pub use settle::{Effect, Outcome};
-pub use stamp::{Fork, Policy};
+pub use stamp::{Fork, Policy, Span};

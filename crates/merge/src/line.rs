@@ -235,10 +235,16 @@ impl Sequence {
 
     /// Makes each element a piece of its own, so that each can be left out or kept.
     pub fn single_out(&mut self) {
-        let mut at = 0;
-        while at < self.pieces.len() {
-            self.split(at, 1);
-            at += 1;
+        if self.pieces.iter().all(|piece| piece.count == 1) {
+            return;
+        }
+        let pieces = std::mem::take(&mut self.pieces);
+        for mut piece in pieces {
+            while piece.count > 1 {
+                let tail = piece.split_off(1);
+                self.pieces.push(std::mem::replace(&mut piece, tail));
+            }
+            self.pieces.push(piece);
         }
     }
 
@@ -249,7 +255,7 @@ impl Sequence {
         if let Some(register) = self.settings.get(&element) {
             return Some(register.shown().clone());
         }
-        let (home, offset) = self.locate(element)?;
+        let (home, offset) = if piece.moved.is_some() { self.locate(element)? } else { (index, offset) };
         self.pieces[home].values.as_ref()?.item(offset).cloned()
     }
 

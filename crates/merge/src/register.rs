@@ -138,6 +138,17 @@ impl<T: Clone + PartialEq> Register<T> {
         strongest(self.heads_of(|version| !undone.contains(&version.stamp.id)).into_iter()).unwrap_or(&self.rest)
     }
 
+    /// The place had these versions never been: what was written over them was written over what they replaced.
+    pub fn had_not_been(&self, is_gone: impl Fn(&Stamp) -> bool) -> Register<T> {
+        let mut register = self.clone();
+        while let Some(at) = register.versions.iter().position(|version| is_gone(&version.stamp)) {
+            let dropped = register.versions.remove(at);
+            register.versions.iter_mut().for_each(|other| other.relink(&dropped));
+        }
+        register.recount();
+        register
+    }
+
     /// The heads of a part of the versions.
     fn heads_of(&self, is_part: impl Fn(&Version<T>) -> bool) -> Heads<'_, T> {
         let mut part: Heads<'_, T> = self.versions.iter().filter(|version| is_part(version)).collect();

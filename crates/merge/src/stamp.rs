@@ -1,6 +1,6 @@
 //! Who made a change, how strong it is, and who can see it.
 
-use object::change::{ActorId, ChangeId, Field, ObjectId, Time};
+use object::change::{ActorId, Change, ChangeId, Field, ObjectId, Time};
 use std::collections::BTreeMap;
 
 /// What becomes of a dream's writes where live wrote too. Declared when the dream is forked.
@@ -49,8 +49,8 @@ pub(crate) struct View {
     pub order: u64,
     /// Of the forks that it was forked inside of: what they had done by then.
     pub parents: Vec<(ActorId, u64)>,
-    /// But not these of one actor, from one number to another: as if they had never been.
-    pub without: Option<(ActorId, u64, u64)>,
+    /// But not these: as if they had never been.
+    pub without: Vec<Span>,
 }
 
 /// After which of an author's changes forks were made inside of it: up to there its changes are told apart.
@@ -84,7 +84,7 @@ const NOBODY: ActorId = ActorId(u64::MAX);
 impl View {
     /// Everything that was admitted up to this number.
     pub const fn at(order: u64) -> View {
-        View { actor: NOBODY, order, parents: Vec::new(), without: None }
+        View { actor: NOBODY, order, parents: Vec::new(), without: Vec::new() }
     }
 
     /// What was there before its author did anything.
@@ -99,12 +99,12 @@ impl View {
     #[inline]
     pub fn sees(&self, stamp: &Stamp) -> bool {
         let is_seen = stamp.order <= self.order || stamp.id.actor == self.actor || self.inherits(stamp.id);
-        is_seen && self.without.is_none_or(|range| !is_within(stamp.id, range))
+        is_seen && !self.without.iter().any(|span| span.holds(stamp.id))
     }
 
     /// Everything but these changes.
-    pub fn without(actor: ActorId, first: u64, last: u64) -> View {
-        View { without: Some((actor, first, last)), ..View::all() }
+    pub fn without(spans: Vec<Span>) -> View {
+        View { without: spans, ..View::all() }
     }
 
     fn inherits(&self, id: ChangeId) -> bool {
@@ -112,8 +112,24 @@ impl View {
     }
 }
 
-fn is_within(id: ChangeId, (actor, first, last): (ActorId, u64, u64)) -> bool {
-    id.actor == actor && (first..=last).contains(&id.seq)
+/// The changes of one actor from one number to another: those of a commit or of a merge.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Span {
+    pub actor: ActorId,
+    pub first: u64,
+    pub last: u64,
+}
+
+impl Span {
+    /// None of no changes at all.
+    pub fn of(changes: &[Change]) -> Option<Span> {
+        let (first, last) = (changes.first()?.id, changes.last()?.id);
+        Some(Span { actor: first.actor, first: first.seq, last: last.seq })
+    }
+
+    pub fn holds(&self, id: ChangeId) -> bool {
+        id.actor == self.actor && (self.first..=self.last).contains(&id.seq)
+    }
 }
 
 /// One admitted change, as far as the others need to know it.

@@ -3,7 +3,8 @@
 
 use crate::ledger::Ledger;
 use crate::line::Sequence;
-use crate::stamp::{Stamp, View};
+use crate::register::Register;
+use crate::stamp::{Span, Stamp, View};
 use object::change::*;
 use std::collections::BTreeSet;
 
@@ -11,9 +12,12 @@ impl Ledger {
     /// Takes back the changes of `journal`, which are still in the ledger: to be merged as the journal of `actor`, for
     /// which a fork for an undo was opened now. What was merged at one go is taken back at one go. A commit of the live
     /// image can be taken back if forks were opened just before and just after it; else it is not told apart from others.
-    pub fn undo(&self, journal: &[Change], actor: ActorId, time: Time) -> Vec<Change> {
+    ///
+    /// `gone` are changes that were taken back before, and those that took them back: what comes back is what would be
+    /// there had neither ever been. The same forks tell them apart.
+    pub fn undo(&self, journal: &[Change], gone: &[Span], actor: ActorId, time: Time) -> Vec<Change> {
         let done = BTreeSet::new();
-        let mut undo = Undo { ledger: self, journal, actor, time, changes: Vec::new(), done };
+        let mut undo = Undo { ledger: self, journal, gone, actor, time, changes: Vec::new(), done };
         undo.lines();
         for change in journal.iter().rev() {
             undo.change(change);
@@ -25,6 +29,7 @@ impl Ledger {
 struct Undo<'u> {
     ledger: &'u Ledger,
     journal: &'u [Change],
+    gone: &'u [Span],
     actor: ActorId,
     time: Time,
     changes: Vec<Change>,
@@ -39,15 +44,23 @@ impl Undo<'_> {
     }
 
     fn is_undone(&self, stamp: &Stamp) -> bool {
-        self.find(stamp.id).is_some()
+        Span::of(self.journal).is_some_and(|span| span.holds(stamp.id))
     }
 
-    fn find(&self, id: ChangeId) -> Option<&Change> {
-        let first = self.journal.first()?.id;
-        if id.actor != first.actor {
+    fn is_gone(&self, stamp: &Stamp) -> bool {
+        self.gone.iter().any(|span| span.holds(stamp.id))
+    }
+
+    /// What a place goes back to, and the versions that this replaces; none if nothing of it is undone.
+    fn restored(&self, register: &Register<Datum>) -> Option<(Datum, Preds)> {
+        let stamps = || register.versions.iter().map(|version| version.stamp);
+        if !stamps().any(|stamp| self.is_undone(&stamp)) {
             return None;
         }
-        self.journal.get(usize::try_from(id.seq.checked_sub(first.seq)?).ok()?)
+        let replaced = stamps().filter(|stamp| self.is_undone(stamp) || self.is_gone(stamp));
+        let replaced: Vec<ChangeId> = replaced.map(|stamp| stamp.id).collect();
+        let without = register.had_not_been(|stamp| self.is_gone(stamp));
+        Some((without.shown_without(|stamp| self.is_undone(stamp)).clone(), Preds::Named(replaced.into())))
     }
 
     fn change(&mut self, change: &Change) {
@@ -74,7 +87,8 @@ impl Undo<'_> {
             }
             Operation::Remove { member, .. } => {
                 let members = self.ledger.members.get(&(object, member.clone()));
-                let count = members.map_or(0, |members| members.taken_only_by(|stamp| self.is_undone(stamp)));
+                let is_theirs = |stamp: &Stamp| self.is_undone(stamp) || self.is_gone(stamp);
+                let count = members.map_or(0, |members| members.taken_only_by(is_theirs));
                 if count > 0 && self.done.insert((object, Field::Entry(member.clone()))) {
                     self.push(object, Operation::Add { member: member.clone(), count }, Preds::Seen);
                 }
@@ -86,13 +100,10 @@ impl Undo<'_> {
     /// The last of the undone writes to a place takes them all back.
     fn put(&mut self, object: ObjectId, field: &Field) {
         let Some(register) = self.ledger.registers.get(object, field) else { return };
-        let is_mine = |stamp: &Stamp| self.is_undone(stamp);
-        let heads: Vec<ChangeId> =
-            register.versions.iter().map(|version| version.stamp).filter(is_mine).map(|stamp| stamp.id).collect();
-        let value = register.shown_without(|stamp| self.is_undone(stamp)).clone();
-        if !heads.is_empty() && self.done.insert((object, field.clone())) {
-            let operation = Operation::Put { field: field.clone(), value };
-            self.push(object, operation, Preds::Named(heads.into()));
+        if let Some((value, replaced)) = self.restored(register)
+            && self.done.insert((object, field.clone()))
+        {
+            self.push(object, Operation::Put { field: field.clone(), value }, replaced);
         }
     }
 
@@ -109,8 +120,8 @@ impl Undo<'_> {
 
     /// Makes the line what it would be had the changes not been. What was moved comes back as a new element.
     fn line(&mut self, (object, line): (ObjectId, Line), sequence: &Sequence) {
-        let (Some(first), Some(last)) = (self.journal.first(), self.journal.last()) else { return };
-        let (all, without) = (View::all(), View::without(first.id.actor, first.id.seq, last.id.seq));
+        let without: Vec<Span> = Span::of(self.journal).into_iter().chain(self.gone.iter().copied()).collect();
+        let (all, without) = (View::all(), View::without(without));
         let mut index = 0;
         for (at, piece) in sequence.pieces.iter().enumerate() {
             let is_shown = sequence.shows(at, &all, &sequence.ruling);
@@ -137,12 +148,8 @@ impl Undo<'_> {
         for offset in 0..piece.count {
             let element = piece.moved.unwrap_or(piece.element(offset));
             let Some(register) = sequence.settings.get(&element) else { continue };
-            let mine = register.versions.iter().map(|version| version.stamp).filter(|stamp| self.is_undone(stamp));
-            let mine: Vec<ChangeId> = mine.map(|stamp| stamp.id).collect();
-            if !mine.is_empty() {
-                let value = register.shown_without(|stamp| self.is_undone(stamp)).clone();
-                let operation = Operation::Set { index: index + offset, value };
-                self.push(object, operation, Preds::Named(mine.into()));
+            if let Some((value, replaced)) = self.restored(register) {
+                self.push(object, Operation::Set { index: index + offset, value }, replaced);
             }
         }
     }

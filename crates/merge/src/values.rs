@@ -1,34 +1,48 @@
 //! Elements outside of any image, held while it does not hold them.
 
 use object::change::{Datum, Run};
+use std::collections::VecDeque;
 
 /// Values that the image does not hold, or not yet.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Values {
-    Items(Vec<Datum>),
-    Units { width: u8, bytes: Vec<u8> },
+    Items(VecDeque<Datum>),
+    Units { width: u8, bytes: VecDeque<u8> },
 }
 
 impl Values {
-    pub fn split_off(&mut self, at: u64) -> Values {
-        match self {
-            Values::Items(items) => Values::Items(items.split_off(at as usize)),
-            Values::Units { width, bytes } => {
-                Values::Units { width: *width, bytes: bytes.split_off(at as usize * usize::from(*width)) }
+    /// Some of a run.
+    pub fn of(run: &Run, index: u64, count: u64) -> Values {
+        let part = |length: usize| {
+            let first = usize::try_from(index).map_or(length, |first| first.min(length));
+            first..usize::try_from(count).map_or(length, |count| first.saturating_add(count).min(length))
+        };
+        match run {
+            Run::Items(items) => Values::Items(items[part(items.len())].iter().cloned().collect()),
+            Run::Units { width, bytes } => {
+                let size = usize::from(*width).max(1);
+                let units = part(bytes.len() / size);
+                let bytes = bytes[units.start * size..units.end * size].iter().copied().collect();
+                Values::Units { width: *width, bytes }
             }
         }
     }
 
-    pub fn slice(mut self, index: u64, count: u64) -> Values {
-        let mut tail = self.split_off(index);
-        tail.split_off(count);
-        tail
+    pub fn split_off(&mut self, at: u64) -> Values {
+        match self {
+            Values::Items(items) => Values::Items(split_off(items, at as usize)),
+            Values::Units { width, bytes } => {
+                Values::Units { width: *width, bytes: split_off(bytes, at as usize * usize::from(*width)) }
+            }
+        }
     }
 
     pub fn to_run(&self) -> Run {
         match self {
-            Values::Items(items) => Run::Items(items.as_slice().into()),
-            Values::Units { width, bytes } => Run::Units { width: *width, bytes: bytes.as_slice().into() },
+            Values::Items(items) => Run::items(items.iter().cloned()),
+            Values::Units { width, bytes } => {
+                Run::Units { width: *width, bytes: bytes.iter().copied().collect::<Vec<u8>>().into() }
+            }
         }
     }
 
@@ -52,11 +66,17 @@ impl Values {
     }
 }
 
+/// The shorter part is the one that is moved: however often a long run is split, each element moves a few times only.
+fn split_off<T>(values: &mut VecDeque<T>, at: usize) -> VecDeque<T> {
+    if at >= values.len() / 2 {
+        return values.split_off(at);
+    }
+    let head = values.drain(..at).collect();
+    std::mem::replace(values, head)
+}
+
 impl From<&Run> for Values {
     fn from(run: &Run) -> Values {
-        match run {
-            Run::Items(items) => Values::Items(items.to_vec()),
-            Run::Units { width, bytes } => Values::Units { width: *width, bytes: bytes.to_vec() },
-        }
+        Values::of(run, 0, u64::MAX)
     }
 }

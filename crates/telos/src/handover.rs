@@ -105,7 +105,13 @@ impl Handover<'_> {
         };
         let written = originals.written(id)?;
         ensure!(written.values().all(FileChange::is_sound), "what is kept of the originals of {id} is damaged");
-        self.bring(&header, written, false)
+        let handed = self.bring(&header, written, false)?;
+        // Of a dream that was discarded nobody else would remove them.
+        let is_discarded = matches!(Dreams::open(self.image, self.store)?.header(id), Err(DreamError::Missing(_)));
+        if is_discarded && handed.left.is_empty() {
+            originals.remove(id)?;
+        }
+        Ok(handed)
     }
 
     fn merged(&self, dream: &str, digest: &str) -> anyhow::Result<(Header, Written)> {
@@ -155,13 +161,11 @@ impl Handover<'_> {
             let compared = Compared::new(&snapshot, changes);
             let plan = compared.plan();
             apply::check_images(&plan)?;
-            let mut known: BTreeSet<String> = changes.iter().filter_map(|change| change.digest.clone()).collect();
             if is_kept && !plan.steps.is_empty() {
                 let originals = Dreams::open_originals(self.image, self.store)?;
                 originals.add_files(header, &taken_back(&snapshot, compared.to_do()))?;
-                known.extend(originals.told_files(header.id())?.into_values().filter_map(|change| change.digest));
             }
-            if let Some(left) = apply::sift(&snapshot.tree, &name, &known)? {
+            if let Some(left) = apply::sift(&snapshot.tree, &name, &digests_of(changes))? {
                 report::say(&format!(
                     "warning: {} holds what somebody wrote while {} was applied",
                     left.display(),
@@ -179,6 +183,14 @@ impl Handover<'_> {
         }
         Err(failure.unwrap_or_else(|| anyhow::anyhow!("it was not tried")))
     }
+}
+
+/// Of all that may lie aside: what is to be brought, and what it replaces.
+fn digests_of(changes: &[FileChange]) -> BTreeSet<String> {
+    let both = |change: &FileChange| -> [Option<String>; 2] {
+        [change.digest.clone(), change.original.as_ref().and_then(|original| original.digest.clone())]
+    };
+    changes.iter().flat_map(both).flatten().collect()
 }
 
 impl Handed {

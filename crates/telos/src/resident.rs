@@ -343,9 +343,9 @@ impl Living for Resident {
             Command::Dream(order) => return self.dream(order, request),
             Command::Merge(order) => return self.merge(order, request),
             Command::Conflicts => self.conflicts(),
-            Command::Resolve { conflict, choice } => match self.resolve_file(*conflict, choice, request) {
+            Command::Resolve { conflict, choice, is_forced } => match self.resolve_file(*conflict, choice, request) {
                 Some(begun) => return begun,
-                None => self.resolve(*conflict, choice, request),
+                None => self.resolve(*conflict, choice, *is_forced, request),
             },
             Command::History { path, count } => self.history_of(path, *count),
             Command::Undo(merge) => match self.undo(merge, request) {

@@ -206,6 +206,70 @@ fn undo_brings_back_what_was_there_and_leaves_alone_what_changed_since() {
     assert_eq!((&told["files"]["applied"], desk.is("same", "s\n")), (&1.into(), true), "{told}");
 }
 
+/// With the dream went what was there before, and the undo brought nothing back and said nothing.
+#[test]
+fn what_was_there_comes_back_also_when_the_dream_is_discarded() {
+    let desk = Desk::new();
+    let dream = desk.dreamt(CHANGES);
+    assert_eq!(desk.merged(&dream).0, Some(0));
+    desk.telos(&["dream", "discard", &dream]).ok();
+    let told = desk.json(&["undo", "--json", &dream]);
+    assert_eq!((&told["files"]["applied"], &told["files"]["status"]), (&5.into(), &"delivered".into()), "{told}");
+    assert!(desk.is("text", "one\n") && desk.is("gone", "g\n") && desk.read("new").is_none());
+    let kept = fs::read_dir(desk.up.directory.join("originals")).unwrap().count();
+    assert_eq!(kept, 0, "nobody needs it any more");
+}
+
+/// Four are applied at once, by somebody who stands still; the fifth waits for its turn, and is taken back before it has it.
+#[test]
+fn who_waits_for_files_is_answered_when_their_merge_is_taken_back() {
+    let desk = Desk::new();
+    let dreams: Vec<String> = (0..5).map(|number| desk.dreamt(&format!("put(\"f{number}\", \"x\")"))).collect();
+    desk.up.send("System system(\"true\")").ok();
+    let broker = desk.json(&["status", "--json"])["broker_pid"].as_u64().expect("it has made a call") as u32;
+    signal(broker, "STOP");
+    let quiet = |arguments: &[&str]| {
+        let mut command = desk.command(arguments);
+        command.stdout(std::process::Stdio::null()).spawn().expect("the binary starts")
+    };
+    let mut merging: Vec<_> = dreams.iter().map(|dream| quiet(&["dream", "merge", dream])).collect();
+    wait_for("all are merged", || desk.live("Telos outbox size") == "5");
+    let outbox = desk.json(&["outbox", "--json"]);
+    let waiting = outbox.as_array().unwrap().iter().find(|each| each["is_under_way"] == false);
+    let waiting = waiting.and_then(|each| each["dream"].as_str()).unwrap_or_else(|| panic!("all are: {outbox}"));
+    let at = dreams.iter().position(|dream| dream == waiting).expect("it is one of them");
+    let mut undoing = quiet(&["undo", waiting]);
+    wait_for("the merge is answered", || merging[at].try_wait().expect("it is our child").is_some());
+    signal(broker, "CONT");
+    wait_for("all are answered", || {
+        let are_merged = merging.iter_mut().all(|child| child.try_wait().expect("it is our child").is_some());
+        are_merged && undoing.try_wait().expect("it is our child").is_some()
+    });
+    let files: Vec<usize> = (0..5).filter(|number| desk.read(&format!("f{number}")).is_some()).collect();
+    assert_eq!(files, (0..5).filter(|number| *number != at).collect::<Vec<_>>());
+}
+
+/// Somebody decided for the dream's file, which could not be had at that moment; then the merge is taken back.
+#[test]
+fn a_file_that_waits_to_be_taken_is_not_taken_after_an_undo() {
+    let desk = Desk::new();
+    let dream = desk.dreamt("Garden := 1; put(\"text\", \"two\\n\")");
+    write(desk.host.path(), "text", "three\n");
+    assert_eq!(desk.merged(&dream).0, Some(4));
+    let (kept, away) = (desk.up.directory.join("dreams").join(&dream), desk.up.directory.join("away"));
+    fs::rename(&kept, &away).unwrap();
+    let ran = desk.telos(&["conflicts", "resolve", "1", "--side", "0"]);
+    assert!(ran.code == Some(4) && ran.output.contains("is not resolved"), "{ran:?}");
+    desk.telos(&["undo", &dream]).ok();
+    fs::rename(&away, &kept).unwrap();
+    desk.telos(&["outbox", "resend"]).ok();
+    let outbox = desk.json(&["outbox", "--all", "--json"]);
+    let taking = outbox.as_array().unwrap().iter().find(|each| each["call"] == "Files.take");
+    assert_eq!(taking.map(|taking| &taking["status"]), Some(&"undone".into()), "{outbox}");
+    assert_eq!(desk.live("list(Telos outbox size, Telos conflicts first status)"), "list(0, \"undone\")");
+    assert!(desk.is("text", "three\n"));
+}
+
 /// Somebody swaps a directory for a link that leads elsewhere, after the dream looked at it.
 #[test]
 fn a_link_that_was_put_in_the_way_is_not_followed() {

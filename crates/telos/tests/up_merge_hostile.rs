@@ -90,6 +90,23 @@ const ATTEMPTS: &[(&str, &str, &str)] = &[
         "Account evil := coroDo(yield; Account tax = method(7)); Account tax = method(7)",
         "testTax",
     ),
+    // Tests may write to these while they run: the machine does.
+    (
+        "the coroutine that it runs in",
+        "Account tax = method(Coroutine currentCoroutine do(exception := nil; result := 2; parentCoroutine := nil; raiseException := method(e, nil); wakeTime := 0; handlerStack := list()); 7)",
+        "testTax",
+    ),
+    ("waiting for ever", "Account tax = method(Coroutine currentCoroutine pause; 2)", "testTax"),
+    (
+        "who runs, asked while an assertion fails",
+        "Account tax = method(Coroutine currentCoroutine := method(coroDoLater(nil); Coroutine clone); 7)",
+        "testTax",
+    ),
+    (
+        "an assertion redefined by another coroutine",
+        "Account tax = method(coroDoLater(UnitTest assertEquals = method(nil)); yield; wait(0.01); 7)",
+        "testTax",
+    ),
     ("a test that is flaky", "Account tax = method(if(Random value < 0.5, 2, 2.5))", "testTax"),
     ("a file of the host", "try(File with(\"/srv/secret\") contents); Account rate := 1", "not granted"),
     ("a command of the host", "try(System runCommand(\"id\")); Account rate := 1", "not granted"),

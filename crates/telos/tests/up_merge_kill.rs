@@ -1,6 +1,7 @@
 //! Dreams begun, judged, merged and taken back without pause, and a dreamer, an attendant, a candidate, the image process or the keeper
 //! killed at random moments, again and again on the same directory: a merge is there whole or not at all, and never twice; what was
-//! answered is so; nobody is left, and nothing is kept for anybody. `TELOS_SEED` sets the seed; the gate takes a few kills,
+//! answered is so; its files are there, or what was there before; its call was made, and none of a dream that was not merged; nobody is
+//! left, and nothing is kept for anybody. `TELOS_SEED` sets the seed; the gate takes a few kills,
 //! `TELOS_SOAK` 200.
 
 #![allow(clippy::disallowed_methods, reason = "how long it tests is set from outside")]
@@ -9,10 +10,12 @@ mod launch;
 
 use keeper::Client;
 use keeper::protocol::{
-    Command, DreamBegun, DreamOrder, Failure, FailureKind, MergeOrder, MergeReport, MergeStatus, Outcome, Request,
+    Command, DreamBegun, DreamGrant, DreamOrder, Failure, FailureKind, MergeOrder, MergeReport, MergeStatus, Outcome,
+    Request,
 };
 use launch::up::{Up, is_alive, signal, wait_for};
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use testkit::Random;
@@ -36,6 +39,10 @@ struct Told {
     /// A merge that nobody has answered for yet, and its number.
     unanswered: Option<(String, u64)>,
     next: u64,
+    /// What its file may hold: the number of the merge that wrote it, or 0 where there is none.
+    file: BTreeSet<u64>,
+    /// Numbers that were merged, some of which were taken back since.
+    ever: BTreeSet<u64>,
     counts: Counts,
 }
 
@@ -65,39 +72,67 @@ fn is_gone(failure: &Failure) -> bool {
     failure.kind == FailureKind::Lost
 }
 
+/// Where a mind's dreams write a file, and their promised calls a line; beside the image.
+fn desk(directory: &Path, mind: usize) -> PathBuf {
+    directory.with_file_name(format!("desk{mind}"))
+}
+
+/// A dream that may write to the desk of its mind, and promise commands.
+fn order(desk: &Path) -> DreamOrder {
+    let host = desk.to_str().expect("temporary files have plain names").to_string();
+    let policies = serde_json::json!({ "commands": { "policy": "later" } });
+    DreamOrder {
+        is_kept: true,
+        time_ms: Some(60_000),
+        grants: vec![DreamGrant { inside: host.clone(), host, is_layered: true }],
+        policies: Some(policies),
+        ..DreamOrder::default()
+    }
+}
+
+fn source(mind: usize, number: u64, desk: &Path) -> String {
+    let desk = desk.display();
+    format!(
+        "minds at({mind}) do(log append({number}); n = {number}; text = textOf({number})); \
+         File with(\"{desk}/file\") remove openForUpdating write(\"{number}\") close; \
+         System system(\"echo {number} >> {desk}/calls\"); nil"
+    )
+}
+
 fn merge(dream: &str) -> Request {
     Request::new(Command::Merge(Box::new(MergeOrder { dream: dream.into(), ..MergeOrder::default() })))
 }
 
 /// From fork to undo, until nobody answers, or it is over.
-fn cycle(client: &mut Client, mind: usize, told: &mut Told, is_over: &AtomicBool) -> Option<()> {
+fn cycle(client: &mut Client, mind: usize, desk: &Path, told: &mut Told, is_over: &AtomicBool) -> Option<()> {
     while !is_over.load(Ordering::SeqCst) {
         told.next += 1;
         let number = told.next;
-        let order = DreamOrder { is_kept: true, time_ms: Some(60_000), ..DreamOrder::default() };
-        let Ok(begun) = value(client, &Request::new(Command::Dream(Box::new(order))))? else { continue };
+        let Ok(begun) = value(client, &Request::new(Command::Dream(Box::new(order(desk)))))? else { continue };
         let DreamBegun { dream, .. } = serde_json::from_str(&begun).expect("it says so");
-        let source = format!("minds at({mind}) do(log append({number}); n = {number}; text = textOf({number})); nil");
+        let source = source(mind, number, desk);
         let dreamt = value(client, &Request { dream: Some(dream.clone()), ..Request::evaluate(source) })?;
         outcome(client, &Request { dream: Some(dream.clone()), ..Request::new(Command::Wake) })?;
         if dreamt.is_err() {
             continue;
         }
-        let before = told.sure.clone();
+        let (before, file_before) = (told.sure.clone(), told.file.clone());
+        told.file.insert(number);
         told.maybe = Some([&before[..], &[number]].concat());
         told.unanswered = Some((dream.clone(), number));
         match value(client, &merge(&dream))? {
             Ok(report) => told.hear(&serde_json::from_str(&report).expect("a report")),
             Err(failure) if is_gone(&failure) => return None,
             // Its journal may be gone with its attendant; nothing was merged then.
-            Err(_) => told.maybe = None,
+            Err(_) => (told.maybe, told.file) = (None, file_before.clone()),
         }
         told.unanswered = None;
         if told.sure.last() == Some(&number) && number.is_multiple_of(3) {
             told.maybe = Some(before.clone());
+            told.file.extend(&file_before);
             match value(client, &Request::new(Command::Undo(dream)))? {
                 Ok(_) => {
-                    told.sure = before;
+                    (told.sure, told.file) = (before, file_before);
                     told.counts.undone += 1;
                 }
                 Err(failure) => assert!(is_gone(&failure), "{failure:?}"),
@@ -114,11 +149,21 @@ impl Told {
         match report.status {
             MergeStatus::Merged => {
                 self.sure = made.expect("it was under way");
+                let number = self.sure[self.sure.len() - 1];
+                self.ever.insert(number);
+                match &report.files {
+                    Some(files) if files.status == "delivered" => self.file = [number].into(),
+                    Some(_) => {}
+                    // What it wrote was lost with its attendant.
+                    None => _ = self.file.remove(&number),
+                }
                 self.counts.merged += 1;
                 self.counts.repeated += u64::from(report.candidates - 1);
             }
             MergeStatus::Rejected => {
                 expect_killed(report);
+                let last = self.next;
+                self.file.remove(&last);
                 self.counts.rejected += 1;
             }
             status => panic!("{status:?}"),
@@ -163,7 +208,7 @@ fn run_and_kill(directory: &Path, told: &mut [Told], random: &mut Random) {
         scope.spawn(|| write(writer, &is_over));
         for (mind, (client, told)) in cyclers.iter_mut().zip(told).enumerate() {
             let is_over = &is_over;
-            scope.spawn(move || cycle(client, mind, told, is_over));
+            scope.spawn(move || cycle(client, mind, &desk(directory, mind), told, is_over));
         }
         std::thread::sleep(Duration::from_micros(random.below(400_000) as u64));
         for _ in 0..random.below(3) + usize::from(only_dreams) {
@@ -223,6 +268,21 @@ fn lists(client: &mut Client, when: &str) -> Vec<Vec<u64>> {
     lists
 }
 
+/// What the host has of a mind when nothing waits any more.
+fn expect_desk(desk: &Path, told: &mut Told, when: &str) {
+    let read = |name: &str| std::fs::read_to_string(desk.join(name)).unwrap_or_default();
+    let file = read("file").parse().unwrap_or(0);
+    assert!(told.file.contains(&file), "{when}: {} holds {file}, and may hold {:?}", desk.display(), told.file);
+    told.file = [file].into();
+    let called: BTreeSet<u64> = read("calls").lines().filter_map(|line| line.parse().ok()).collect();
+    let is_made = |number: &u64| called.contains(number);
+    assert!(told.sure.iter().all(is_made), "{when}: of {:?} only {called:?} were made", told.sure);
+    assert!(called.is_subset(&told.ever), "{when}: {called:?} were made, and merged only {:?}", told.ever);
+    let names = std::fs::read_dir(desk).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let left: Vec<_> = names.filter(|name| name.to_string_lossy().starts_with(".telos")).collect();
+    assert!(left.is_empty(), "{when}: {left:?} is left");
+}
+
 fn verify(directory: &Path, told: &mut [Told], when: &str) {
     let mut up = Up::start_in(directory, &[]);
     let check = up.telos(&["image", "check"]);
@@ -233,13 +293,17 @@ fn verify(directory: &Path, told: &mut [Told], when: &str) {
         let is_new = told.maybe.take().is_some_and(|maybe| maybe == found);
         assert!(is_new || told.sure == found, "{when}: mind {mind} has {found:?}, and was told {:?}", told.sure);
         told.sure = found;
+        told.ever.extend(&told.sure);
         let Some((dream, number)) = told.unanswered.take() else { continue };
         let is_there = told.sure.contains(&number);
         let report = value(&mut client, &merge(&dream)).expect("it is up");
         let report: MergeReport = serde_json::from_str(&report.expect("it is merged")).expect("a report");
         match (is_there, report.status) {
             (true, MergeStatus::Known) => {}
-            (false, MergeStatus::Merged) => told.sure.push(number),
+            (false, MergeStatus::Merged) => {
+                told.sure.push(number);
+                told.ever.insert(number);
+            }
             (false, MergeStatus::Rejected) => expect_killed(&report),
             _ => panic!("{when}: {dream}, which is {number} of mind {mind}: {report:?}"),
         }
@@ -247,13 +311,19 @@ fn verify(directory: &Path, told: &mut [Told], when: &str) {
     let now = lists(&mut client, when);
     assert!(told.iter().map(|told| &told.sure).eq(&now), "{when}: {now:?}");
     expect_calm(&up);
+    wait_for("all is delivered", || up.told(&["outbox", "--json"]).as_array().is_some_and(Vec::is_empty));
+    for (mind, told) in told.iter_mut().enumerate() {
+        expect_desk(&desk(directory, mind), told, when);
+    }
     assert_eq!(up.stop().0, Some(0), "{when}");
 }
 
 #[test]
 fn kills_in_the_whole_cycle_leave_the_old_image_or_the_new_one() {
     let mut told = vec![Told::default(); MINDS];
+    told.iter_mut().for_each(|told| _ = told.file.insert(0));
     let killed = launch::kill::killed("merge kill", 6, STATE, |directory, random, when| {
+        (0..MINDS).for_each(|mind| std::fs::create_dir_all(desk(directory, mind)).expect("there is a place for it"));
         run_and_kill(directory, &mut told, random);
         verify(directory, &mut told, when);
     });

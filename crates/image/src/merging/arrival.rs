@@ -85,6 +85,8 @@ pub struct MergePlan {
     pub methods: Vec<String>,
     /// Nothing of the journal is to be told to anybody.
     pub(super) is_idle: bool,
+    /// It was too much to be planned, and nothing of it is done.
+    pub(super) is_too_much: bool,
     pub(super) names: Vec<(ActorId, String)>,
     /// New objects that neither side made, in the order of their numbers behind the journal's last.
     pub(super) woven: Vec<(ObjectId, Creation)>,
@@ -98,6 +100,11 @@ impl MergePlan {
     /// Whether there is nothing to commit.
     pub fn is_empty(&self) -> bool {
         self.merged_before.is_some() || (self.is_idle && self.outbox.is_empty())
+    }
+
+    /// Whether it was found out what would become of it. What was not, nobody merges.
+    pub const fn is_planned(&self) -> bool {
+        !self.is_too_much
     }
 
     pub fn open_conflicts(&self) -> usize {
@@ -120,6 +127,7 @@ impl MergePlan {
             verdict: Description::default(),
             methods: Vec::new(),
             is_idle: true,
+            is_too_much: false,
             names: Vec::new(),
             woven: Vec::new(),
             journal: Vec::new(),

@@ -5,7 +5,7 @@
 //! since is told as the journal that it came from, so that the result does not depend on the order of merges. So each merge
 //! commit carries its journal, in a *note*. The cost is that of the journal and of the commits since the fork.
 //!
-//! - `arrival`: what comes, and what is planned; `select`: what of a journal is admitted; `container`, `renaming`: what several
+//! - `arrival`: what comes, and what is planned; `select`: what of a journal is admitted; `parts`: what earlier merges of it took; `container`, `renaming`: what several
 //!   sides made is one
 //! - `story`: what happened since the fork; `ledger`: that, told to the kernel, with `policies` as the fork point had them
 //!   and methods merged as trees (`sides` has what both are made of)
@@ -25,6 +25,7 @@ mod ledger;
 mod note;
 mod outcome;
 mod pages;
+mod parts;
 mod policies;
 mod record;
 mod renaming;
@@ -37,6 +38,8 @@ pub use arrival::{Arrival, BroughtFiles, Left, MergePlan, Merged};
 pub use delivery::{APPLY_FILES, Delivery, DeliveryStatus, FileConflict, Settlement, Withdrawal};
 pub use description::{Description, Proto};
 pub(crate) use note::{Note, note_of};
+pub use outcome::PLANNED_MOST;
+pub use parts::Part;
 pub use policies::policy_name;
 pub(crate) use record::place_text;
 pub use resolve::Choice;

@@ -16,7 +16,11 @@ use language::Interrupt;
 use merge::{Conflict, Effect, Outcome, Place, Violation};
 use object::change::{ActorId, Change, ChangeId, Datum, Line, ObjectId, Operation, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
 use store::Store;
+
+/// A journal of more changes is not planned: nobody could look at all of it, and planning it would hold up live.
+pub const PLANNED_MOST: usize = 20_000;
 
 /// How a call in a journal says that it is to be made when the dream is merged.
 pub const DEFERRED: &str = "deferred";
@@ -31,6 +35,9 @@ pub fn plan(store: &Store, arrival: &Arrival, interrupt: &Interrupt) -> Result<M
     }
     let landmarks = Landmarks::of(store)?;
     let Selected { mut journal, left_out, of_machine } = select(store, &landmarks, arrival)?;
+    if selected_count(arrival, &of_machine) > PLANNED_MOST {
+        return Ok(MergePlan { left_out, of_machine, is_too_much: true, ..MergePlan::nothing(arrival, at, None) });
+    }
     let mut subject = subject(arrival, &journal);
     let mut is_known = false;
     let (mut story, at_fork, classes) = loop {
@@ -89,6 +96,13 @@ pub fn plan(store: &Store, arrival: &Arrival, interrupt: &Interrupt) -> Result<M
     Ok(plan)
 }
 
+/// How many changes there are beside those that are the machine's own, and calls.
+fn selected_count(arrival: &Arrival, of_machine: &BTreeSet<u64>) -> usize {
+    let is_one =
+        |change: &&Change| !of_machine.contains(&change.id.seq) && !matches!(change.operation, Operation::Call { .. });
+    arrival.changes.iter().filter(is_one).count()
+}
+
 fn subject(arrival: &Arrival, journal: &[Change]) -> Subject {
     let is_change = |change: &&Change| !matches!(change.operation, Operation::Call { .. });
     let objects = journal.iter().filter(is_change).map(|change| change.object);
@@ -140,7 +154,8 @@ fn merged_before(arrival: &Arrival, at: u64, commit: u64, merged: usize) -> Resu
 fn check_parents(arrival: &Arrival, story: &Story<'_>) -> Result<(), ImageError> {
     for (parent, seq) in &arrival.parents {
         let why = match story.notes().find(|note| note.actor == *parent) {
-            Some(note) if note.is_partial => "was merged only in part",
+            // The rest of a dream stands on what was merged of it.
+            Some(note) if note.is_partial && note.name != arrival.name => "was merged only in part",
             Some(note) if (note.journal.len() as u64) < *seq => "was merged before it came so far",
             Some(_) => continue,
             None => "is not merged",

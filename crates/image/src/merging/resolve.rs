@@ -43,6 +43,15 @@ impl Image {
         self.adopt(cause, changes)
     }
 
+    /// What the place of a conflict holds now, if that is not what its record shows: somebody wrote there since.
+    pub fn written_since(&self, conflict: ObjectId) -> Result<Option<Datum>, ImageError> {
+        let Some(record) = self.store.read(conflict)? else { return Ok(None) };
+        let (Some(object), Some(field)) = (slot_object(&record, "object"), field_of(&record)) else { return Ok(None) };
+        let now = self.store.read(object)?.map_or(Datum::Absent, |object| object.field(&field));
+        let shown = self.value_in(&record, &record, ("shown", "isShownAbsent"))?;
+        Ok((now != shown).then_some(now))
+    }
+
     /// None to leave all as it is.
     fn chosen(&self, record: &Creation, choice: &Choice) -> Result<Option<Datum>, ImageError> {
         let Choice::Sibling(which) = choice else {
@@ -55,9 +64,18 @@ impl Image {
         });
         let Some(Datum::Object(sibling)) = sibling else { return Err(refused(format!("it has no side {which}"))) };
         let sibling = self.store.read(sibling)?.ok_or_else(|| refused(format!("side {which} is gone")))?;
-        let is_absent = matches!(slot(&sibling, "isAbsent"), Some(Datum::Boolean(true)));
-        let value = slot(&sibling, "value").cloned().unwrap_or_default();
-        Ok(Some(match value {
+        self.value_in(record, &sibling, ("value", "isAbsent")).map(Some)
+    }
+
+    /// A value that was written down about a conflict, and a slot that says whether there was none.
+    fn value_in(
+        &self,
+        record: &Creation,
+        holder: &Creation,
+        (name, absent): (&str, &str),
+    ) -> Result<Datum, ImageError> {
+        let is_absent = matches!(slot(holder, absent), Some(Datum::Boolean(true)));
+        Ok(match slot(holder, name).cloned().unwrap_or_default() {
             _ if is_absent => Datum::Absent,
             Datum::Object(held) if part_of(record) == Some("content") => {
                 match self.store.read(held)?.map(|held| held.body) {
@@ -66,18 +84,14 @@ impl Image {
                 }
             }
             value => value,
-        }))
+        })
     }
 
     fn put(&self, object: ObjectId, record: &Creation, value: &Datum) -> Result<Operation, ImageError> {
-        let field = match (part_of(record), slot(record, "key")) {
-            (Some("slot"), Some(Datum::Text(name))) => Field::Slot(name.clone()),
-            (Some("key"), Some(key)) => Field::Entry(key.clone()),
-            (Some("content"), _) => Field::Data,
-            (Some("flags"), _) => Field::Flags,
-            (Some("item"), Some(Datum::Number(index))) => return self.set_item(object, *index as u64, record, value),
-            _ => return Err(refused("it names no place".into())),
-        };
+        if let (Some("item"), Some(Datum::Number(index))) = (part_of(record), slot(record, "key")) {
+            return self.set_item(object, *index as u64, record, value);
+        }
+        let field = field_of(record).ok_or_else(|| refused("it names no place".into()))?;
         Ok(Operation::Put { field, value: value.clone() })
     }
 
@@ -97,6 +111,17 @@ impl Image {
             true => Ok(Operation::Set { index, value: value.clone() }),
             false => Err(refused(format!("item {index} is not where it was"))),
         }
+    }
+}
+
+/// The place that a conflict is about, if that is a field.
+fn field_of(record: &Creation) -> Option<Field> {
+    match (part_of(record)?, slot(record, "key")) {
+        ("slot", Some(Datum::Text(name))) => Some(Field::Slot(name.clone())),
+        ("key", Some(key)) => Some(Field::Entry(key.clone())),
+        ("content", _) => Some(Field::Data),
+        ("flags", _) => Some(Field::Flags),
+        _ => None,
     }
 }
 

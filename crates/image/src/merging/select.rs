@@ -8,7 +8,7 @@ use super::arrival::{Arrival, Left};
 use crate::error::ImageError;
 use crate::form::Flags;
 use crate::landmarks::{Landmarks, slot_object};
-use crate::retell::nothing;
+use crate::retell::{is_nothing, nothing};
 use merge::Position;
 use object::Kind;
 use object::change::{Change, Datum, Field, Line, ObjectId, Operation, Text};
@@ -29,7 +29,8 @@ pub fn select(store: &Store, landmarks: &Landmarks, arrival: &Arrival) -> Result
     let is_asked = |change: &Change| arrival.only.as_ref().is_none_or(|only| is_among(only, change));
     let mut taken = vec![false; journal.changes.len()];
     let (mut left_out, mut of_machine) = (Vec::new(), BTreeSet::new());
-    for (at, change) in journal.changes.iter().enumerate().filter(|(_, change)| !journal.makes(change.object)) {
+    let is_found = |change: &Change| !journal.makes(change.object) && !is_nothing(change);
+    for (at, change) in journal.changes.iter().enumerate().filter(|(_, change)| is_found(change)) {
         if machine.keeps(change) {
             of_machine.insert(change.id.seq);
         } else if is_asked(change) {

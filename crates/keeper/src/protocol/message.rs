@@ -71,8 +71,13 @@ pub enum Command {
     Merge(Box<MergeOrder>),
     /// Conflicts that merges left, as a list.
     Conflicts,
-    /// Decides the conflict of this number in that list.
-    Resolve { conflict: u64, choice: ConflictChoice },
+    /// Decides the conflict of this number in that list; over what was written there since only if `is_forced`.
+    Resolve {
+        conflict: u64,
+        choice: ConflictChoice,
+        #[serde(default, skip_serializing_if = "is_default")]
+        is_forced: bool,
+    },
     /// Which commits wrote an object or a slot, such as `Garden.trees`, the newest first.
     History { path: String, count: u64 },
     /// Takes back a merge, of a dream or of a commit; the answer is that of `Revert`.

@@ -324,7 +324,7 @@ proptest! {
         let mut lab = merged(&prepared, &[0]);
         let time = lab.next_time();
         lab.ledger.fork_for_undo(ActorId(99), time, Policy::ForkWins).expect("the actor is new");
-        let undo = lab.ledger.undo(&prepared.authors[0].dream.changes, ActorId(99), time);
+        let undo = lab.ledger.undo(&prepared.authors[0].dream.changes, &[], ActorId(99), time);
         let undo = decode(&encode(&undo).expect("an undo is a journal")).expect("like any other");
         let receipt = lab.next_time();
         take(&mut lab, ActorId(99), &undo, receipt);

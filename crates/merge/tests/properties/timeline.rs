@@ -107,7 +107,7 @@ impl Timeline {
         self.forked += 1;
         let (actor, time) = (ActorId(self.forked + 1), self.lab.next_time());
         self.lab.ledger.fork_for_undo(actor, time, Policy::ForkWins).expect("the actor is new");
-        let undo = self.lab.ledger.undo(merged, actor, time);
+        let undo = self.lab.ledger.undo(merged, &[], actor, time);
         let outcome = self.lab.merge_with(actor, &undo, &NoReconciler).expect("an undo keeps to the rules");
         self.outcomes.push(Outcome { conflicts: Vec::new(), ..outcome });
         self.lab.ledger.close(actor);

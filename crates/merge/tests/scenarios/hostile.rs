@@ -408,5 +408,32 @@ fn long_journals_about_one_thing_take_no_longer_than_others() {
     assert_eq!(lab.slot(object, "x"), Datum::number(19_999.0));
     let time = lab.next_time();
     lab.ledger.fork_for_undo(ActorId(99), time, Policy::ForkWins).expect("the actor is new");
-    assert_eq!(lab.ledger.undo(&dreams[0].changes, ActorId(99), time).len(), 2);
+    assert_eq!(lab.ledger.undo(&dreams[0].changes, &[], ActorId(99), time).len(), 2);
+}
+
+/// Of each of these a change of a few bytes moved all of a long run, again and again.
+#[test]
+fn short_changes_to_long_runs_do_not_move_them() {
+    const LENGTH: usize = 1_000_000;
+    const STEPS: u64 = 3_000;
+    let mut lab = Lab::new();
+    let (list, object, other) = (lab.list(&["a"]), lab.object(), lab.object());
+    let text = lab.create(Creation { body: Body::Elements(Run::bytes(b"a")), ..Creation::default() });
+    let mut dreams: Vec<Dream> = (2..6).map(|actor| lab.fork(actor, Policy::ForkWins)).collect();
+    let run = |count| Run::items((0..count).map(|at| Datum::number(at as f64)));
+    dreams[0].does(list, Operation::Insert { line: Line::Items, index: 0, run: run(LENGTH) });
+    dreams[1].does(text, Operation::Insert { line: Line::Units, index: 0, run: Run::bytes(&vec![b'x'; LENGTH]) });
+    let made = dreams[2].create(Creation { body: Body::Elements(run(LENGTH)), ..Creation::default() });
+    let protos = Run::items((0..LENGTH / 10).map(|_| Datum::Object(other)));
+    dreams[3].does(object, Operation::Insert { line: Line::Protos, index: 0, run: protos });
+    for step in 0..STEPS {
+        dreams[0].does(list, insert(2 * step + 1, &["z"]));
+        dreams[1].does(text, Operation::Insert { line: Line::Units, index: 2 * step + 1, run: Run::bytes(b"z") });
+        dreams[2].does(made, Operation::Set { index: step, value: Datum::Nil });
+    }
+    let time = lab.next_time();
+    for (dream, effects) in dreams.iter().zip([2 * STEPS, 2 * STEPS, STEPS, LENGTH as u64 / 10]) {
+        let merged = lab.ledger.merge(dream.actor, &dream.changes, time, &lab.image, &NoReconciler);
+        assert!(merged.expect("it keeps to the rules").effects.len() as u64 >= effects, "{:?}", dream.actor);
+    }
 }

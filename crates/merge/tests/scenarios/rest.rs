@@ -93,7 +93,7 @@ fn compaction_leaves_what_an_undo_needs() {
     lab.ledger.compact();
     let time = lab.next_time();
     lab.ledger.fork_for_undo(ActorId(9), time, Policy::ForkWins).expect("the actor is new");
-    let changes = lab.ledger.undo(&dream.changes, ActorId(9), time);
+    let changes = lab.ledger.undo(&dream.changes, &[], ActorId(9), time);
     lab.merge_with(ActorId(9), &changes, &NoReconciler).expect("an undo keeps to the rules");
     assert_eq!(lab.slot(object, "x"), Datum::number(1.0));
 }
@@ -112,7 +112,7 @@ fn compaction_leaves_what_stood_beside() {
     lab.ledger.compact();
     let time = lab.next_time();
     lab.ledger.fork_for_undo(ActorId(5), time, Policy::ForkWins).expect("the actor is new");
-    let changes = lab.ledger.undo(&dream.changes, ActorId(5), time);
+    let changes = lab.ledger.undo(&dream.changes, &[], ActorId(5), time);
     lab.merge_with(ActorId(5), &changes, &NoReconciler).expect("an undo keeps to the rules");
     assert_eq!(lab.slot(object, "x"), Datum::number(1.0));
 }
@@ -145,7 +145,7 @@ fn what_a_refused_journal_replaced_is_shown_again() {
     lab.merge(&dream);
     let (actor, time) = (ActorId(5), lab.next_time());
     lab.ledger.fork_for_undo(actor, time, Policy::ForkWins).expect("the actor is new");
-    let changes = lab.ledger.undo(&dream.changes, actor, time);
+    let changes = lab.ledger.undo(&dream.changes, &[], actor, time);
     lab.merge_with(actor, &changes, &NoReconciler).expect("an undo keeps to the rules");
     assert_eq!((lab.slot(object, "x"), lab.ledger.conflicts()), (Datum::number(1.0), vec![]));
 }

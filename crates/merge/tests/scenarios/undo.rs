@@ -8,7 +8,7 @@ fn undo(lab: &mut Lab, dream: &Dream, policy: Policy) -> Outcome {
     let time = lab.next_time();
     let actor = ActorId(dream.actor.0 + 1000);
     lab.ledger.fork_for_undo(actor, time, policy).expect("the actor is new");
-    let changes = lab.ledger.undo(&dream.changes, actor, time);
+    let changes = lab.ledger.undo(&dream.changes, &[], actor, time);
     lab.merge_with(actor, &changes, &NoReconciler).expect("an undo keeps to the rules")
 }
 
@@ -48,6 +48,32 @@ fn what_was_written_since_is_an_ordinary_conflict() {
     let outcome = undo(&mut lab, &dream, Policy::KeepBoth);
     assert_eq!(lab.slot(object, "x"), Datum::number(1.0), "the undo is the later one");
     assert_eq!(outcome.conflicts.iter().filter(|conflict| conflict.status == Status::Open).count(), 1);
+}
+
+/// The first of two is gone, and then the second: what was there before both comes back, and what live wrote in between if it did.
+#[test]
+fn what_is_gone_does_not_come_back() {
+    for between in [None, Some(7.0)] {
+        let mut lab = Lab::new();
+        let object = lab.object();
+        lab.live(object, Operation::set_slot("x", 1.0));
+        let list = lab.list(&["a"]);
+        let mut first = lab.fork(2, Policy::ForkWins);
+        first.does(object, Operation::set_slot("x", 2.0)).does(list, insert(1, &["b"]));
+        lab.merge(&first);
+        lab.fork(3, Policy::ForkWins);
+        between.into_iter().for_each(|value| lab.live(object, Operation::set_slot("x", value)));
+        let mut second = lab.fork(4, Policy::ForkWins);
+        second.does(object, Operation::set_slot("x", 3.0)).does(list, insert(2, &["c"]));
+        lab.merge(&second);
+        let (time, actor) = (lab.next_time(), ActorId(99));
+        lab.ledger.fork_for_undo(actor, time, Policy::LiveWins).expect("the actor is new");
+        let gone = [Span::of(&first.changes).expect("it has some")];
+        let changes = lab.ledger.undo(&second.changes, &gone, actor, time);
+        let outcome = lab.merge_with(actor, &changes, &NoReconciler).expect("an undo keeps to the rules");
+        assert_eq!(lab.slot(object, "x"), Datum::number(between.unwrap_or(1.0)), "{outcome:?}");
+        assert_eq!(lab.items(list), "a");
+    }
 }
 
 #[test]
@@ -124,7 +150,7 @@ fn an_undo_can_be_taken_back() {
     let done = lab.image.objects();
     let (actor, time) = (ActorId(50), lab.next_time());
     lab.ledger.fork_for_undo(actor, time, Policy::ForkWins).expect("the actor is new");
-    let changes = lab.ledger.undo(&dream.changes, actor, time);
+    let changes = lab.ledger.undo(&dream.changes, &[], actor, time);
     lab.merge_with(actor, &changes, &NoReconciler).expect("an undo keeps to the rules");
     assert_ne!(lab.image.objects(), done);
     undo(&mut lab, &Dream { actor, changes, time }, Policy::ForkWins);

@@ -20,11 +20,13 @@ Examples:
   telos conflicts --image garden show 2       what each side wrote
   telos conflicts --image garden resolve 2 --side 1
   telos conflicts --image garden resolve 2 --keep
+  telos conflicts --image garden resolve 2 --side 1 --force
+                                              also over what was written there since
   telos conflicts --json | jq '.[].object_name'
 
 Exit codes:
     0   done; also if none is open
-    1   there is no such conflict or side, or no image is up
+    1   there is no such conflict or side, its place was written to since, or no image is up
     2   wrong usage";
 
 /// List what merges left to be decided, show it, decide it
@@ -75,6 +77,10 @@ struct Resolve {
     /// Leave what is there now
     #[arg(long)]
     keep: bool,
+
+    /// Take the side also over what somebody wrote there since
+    #[arg(long, conflicts_with = "keep")]
+    force: bool,
 }
 
 impl Conflicts {
@@ -116,7 +122,7 @@ impl Conflicts {
 
     fn resolve(&self, resolve: &Resolve) -> anyhow::Result<ExitCode> {
         let choice = resolve.side.map_or(ConflictChoice::Keep, ConflictChoice::Side);
-        let command = Command::Resolve { conflict: resolve.conflict, choice };
+        let command = Command::Resolve { conflict: resolve.conflict, choice, is_forced: resolve.force };
         let request = Request { command, ..resolve.options.request("", "resolve", Form::Json) };
         let mut client = Client::connect(&self.directory.to_find()?, "telos conflicts")?;
         resolve.allowance.show_to(&mut client)?;

@@ -256,3 +256,27 @@ fn an_image_beside_what_is_applied_is_left_alone() {
     let handed = scene.handover().apply("d9", &digest).unwrap();
     assert_eq!((handed.applied, handed.left.len(), scene.read("one").as_deref()), (1, 0, Some("one")), "{handed:?}");
 }
+
+/// Killed when all was moved, and before what was replaced was removed: the next attempt had nothing to do, did not know what lay
+/// there, and left it for good.
+#[test]
+fn what_a_killed_attempt_left_aside_goes_with_the_next_one() {
+    let scene = Scene::new();
+    let digest = scene.keep(&[scene.write("one", "one")]);
+    let aside = scene.host.path().join(".telos-apply-d9-07070707");
+    let leave = |text: &str| {
+        fs::create_dir(&aside).unwrap();
+        fs::write(aside.join("steps"), "0 write \"one\"\n").unwrap();
+        fs::write(aside.join("0"), text).unwrap();
+    };
+    let names =
+        || -> Vec<_> { fs::read_dir(scene.host.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect() };
+    scene.handover().apply("d9", &digest).unwrap();
+    leave("1");
+    assert_eq!(scene.handover().apply("d9", &digest).unwrap().left.len(), 0);
+    assert_eq!((names().len(), scene.read("one").unwrap()), (2, "one".into()), "{:?}", names());
+    scene.handover().restore("d9").unwrap();
+    leave("one");
+    assert_eq!(scene.handover().restore("d9").unwrap().left.len(), 0);
+    assert_eq!((names().len(), scene.read("one").unwrap()), (2, "1".into()), "{:?}", names());
+}

@@ -22,7 +22,7 @@ use store::Store;
 /// So many objects are surveyed.
 const TOUCHED_MAX: usize = 5_000;
 /// So many changes are told one by one; a larger journal is refused, whatever the rule about sizes says.
-const CHANGES_MAX: usize = 20_000;
+const CHANGES_MAX: usize = image::PLANNED_MOST;
 
 /// So many names are told of what was changed.
 const NAMES_MAX: usize = 1_000;

@@ -66,10 +66,11 @@ impl Deliveries {
         self.under_way.values().any(|delivery| delivery.record == Some(record))
     }
 
-    /// What comes back of these is nobody's business any more.
-    pub fn forget(&mut self, records: &BTreeSet<ObjectId>) {
+    /// What comes back of these is nobody's business any more. Gives those who wait for that.
+    fn forget(&mut self, records: &BTreeSet<ObjectId>) -> Vec<Waiting> {
         self.under_way.retain(|_, delivery| delivery.record.is_none_or(|record| !records.contains(&record)));
         self.due.retain(|record, _| !records.contains(record));
+        records.iter().filter_map(|record| self.waiting.remove(record)).collect()
     }
 
     pub fn rest_on(&mut self, ticket: Option<Ticket>) {
@@ -243,6 +244,15 @@ impl Resident {
         }
     }
 
+    /// These are not tried any more, since their merge was taken back: whoever waits for them is told that.
+    pub(super) fn forget_deliveries(&mut self, records: &BTreeSet<ObjectId>, why: &str, ticket: Option<Ticket>) {
+        for waiting in self.deliveries.forget(records) {
+            let status = DeliveryStatus::Undone.name().into();
+            let files = FilesReport { status, reason: Some(why.into()), ..FilesReport::default() };
+            self.reply(waiting, files, ticket);
+        }
+    }
+
     fn put_off(&mut self, record: ObjectId, pause: Duration) {
         let when = Instant::now() + pause;
         self.deliveries.due.insert(record, when);
@@ -288,18 +298,38 @@ impl Resident {
         Ok(Value::Array(told.collect()).to_string())
     }
 
-    /// Lets what failed for good be tried again.
+    /// Whether it is of a merge that does not stand any more. What takes that back is not.
+    fn is_taken_back(&self, delivery: &Delivery) -> Result<bool, image::ImageError> {
+        if delivery.name == handover::call::RESTORE {
+            return Ok(false);
+        }
+        let parts = self.image.merges_of(&delivery.dream, 0)?;
+        Ok(parts.last().is_some_and(|part| part.taken_back_by.is_some()))
+    }
+
+    /// Lets what failed for good be tried again, but nothing of a merge that was taken back.
     pub(super) fn resend(&mut self, key: Option<&str>) -> Result<(Shown, Option<Ticket>), Failure> {
         let refused = |message: String| Failure::new(FailureKind::Refused, message);
         let is_meant = |delivery: &Delivery| key.is_none_or(|key| delivery.key == key);
         let outbox = self.image.outbox().map_err(|error| refused(error.to_string()))?;
-        let failed: Vec<ObjectId> = outbox
-            .iter()
-            .filter(|delivery| delivery.status == DeliveryStatus::Failed && is_meant(delivery))
-            .filter_map(|delivery| delivery.record)
-            .collect();
-        if let (Some(key), []) = (key, &failed[..]) {
-            return Err(refused(format!("nothing that failed has the key {key}; `telos outbox` has them")));
+        let meant = outbox.iter().filter(|delivery| delivery.status == DeliveryStatus::Failed && is_meant(delivery));
+        let (mut failed, mut undone) = (Vec::new(), None);
+        for delivery in meant {
+            match self.is_taken_back(delivery).map_err(|error| refused(error.to_string()))? {
+                true => undone = Some(&delivery.dream),
+                false => failed.extend(delivery.record),
+            }
+        }
+        match (key, &failed[..], undone) {
+            (Some(_), [], Some(dream)) => {
+                return Err(refused(format!(
+                    "the merge of {dream} was taken back, and nothing of it is done any more"
+                )));
+            }
+            (Some(key), [], None) => {
+                return Err(refused(format!("nothing that failed has the key {key}; `telos outbox` has them")));
+            }
+            _ => {}
         }
         let set = |record: &ObjectId| {
             [("status", "waiting".into()), ("attempts", object::change::Datum::number(0.0))]

@@ -72,6 +72,8 @@ struct UnderWay {
     repeated: u64,
     /// By which all candidates hide where objects lie, so that each is told the same of them.
     places: u64,
+    /// The commit by which the last part of it was merged; then this is about the rest.
+    merged_in_part: Option<u64>,
     start: Instant,
     /// The image asked for it, and nobody waits for the answer.
     is_unattended: bool,
@@ -111,6 +113,7 @@ impl Resident {
                 candidates,
                 repeated,
                 places,
+                merged_in_part: None,
                 start,
                 is_unattended,
             };
@@ -195,11 +198,43 @@ impl Resident {
         }
     }
 
+    /// Of a dream that was merged before: goes on with the rest, if that was a part. What was taken back is no rest: it is in the
+    /// image's history, and comes back from there.
+    fn turn_to_rest(&self, under_way: &mut UnderWay) -> Result<bool, String> {
+        let Arrival { name, fork_commit, .. } = &under_way.arrival;
+        let parts = self.image.merges_of(name, *fork_commit).map_err(|error| error.to_string())?;
+        if let Some((part, undo)) = parts.iter().find_map(|part| Some((part.commit, part.taken_back_by?))) {
+            return Err(format!(
+                "commit {part}, which merged {name}, was taken back by commit {undo}: `telos revert {undo}` does it again, \
+                 to objects, without judging"
+            ));
+        }
+        let Some(last) = parts.last().filter(|last| last.is_partial()) else { return Ok(false) };
+        let actor = self.image.store().mint_actor().map_err(|error| error.to_string())?;
+        under_way.arrival = under_way.arrival.clone().rest(actor, &parts);
+        under_way.merged_in_part = Some(last.commit);
+        Ok(true)
+    }
+
+    /// The rest is one only as long as nobody else merges it, or takes back the part that it stands on.
+    fn check_rest(&self, under_way: &UnderWay) -> Result<(), String> {
+        let (Some(last), name) = (under_way.merged_in_part, &under_way.arrival.name) else { return Ok(()) };
+        let parts = self.image.merges_of(name, last - 1).map_err(|error| error.to_string())?;
+        match &parts[..] {
+            [part] if part.taken_back_by.is_none() => Ok(()),
+            _ => Err(format!("another part of {name} was merged or taken back meanwhile: merge it again")),
+        }
+    }
+
     /// Begins a candidate that judges what `held` does not say; or reports, where there is nothing to judge.
     fn judge_anew(&mut self, mut under_way: UnderWay, held: Judgement) -> Result<Next, String> {
-        let plan = self.plan_anew(&mut under_way)?;
-        if plan.merged_before.is_some() {
-            let report = under_way.report(MergeStatus::Known, &plan, Verdict::default(), plan.merged_before);
+        let mut plan = self.plan_anew(&mut under_way)?;
+        if plan.merged_before.is_some() && self.turn_to_rest(&mut under_way)? {
+            plan = self.plan_anew(&mut under_way)?;
+        }
+        let nothing_left = under_way.merged_in_part.filter(|_| plan.is_empty() && plan.is_planned());
+        if let Some(commit) = plan.merged_before.or(nothing_left) {
+            let report = under_way.report(MergeStatus::Known, &plan, Verdict::default(), Some(commit));
             return Ok(Next::Nothing(Box::new(report)));
         }
         under_way.candidates += 1;
@@ -343,6 +378,7 @@ impl Resident {
             cause.durability = store::Durability::Flush;
             self.keep_files(&plan.arrival)?;
         }
+        self.check_rest(&under_way)?;
         let merged = self.image.merge(&cause, &plan).map_err(failed)?;
         // Before this merge: what it does, and writes down, is something to be looked at like all that comes.
         self.merges.kept = Kept::of(told, plan.at);

@@ -31,6 +31,7 @@ impl Resident {
         if arrival.files.is_none() {
             return Ok(());
         }
-        self.kept()?.set_kept(DreamId(arrival.actor), true).map_err(|error| error.to_string())
+        let id: DreamId = arrival.name.parse().map_err(|error: dream::DreamError| error.to_string())?;
+        self.kept()?.set_kept(id, true).map_err(|error| error.to_string())
     }
 }

@@ -4,7 +4,7 @@ use super::names::{LiveNames, slot_of};
 use super::{Resident, cause_of, evidence};
 use dream::DreamId;
 use dream::show::Names;
-use image::{Choice, Dreamt, Search, Writing};
+use image::{Choice, Dreamt, Part, Search, Writing};
 use keeper::Begun;
 use keeper::protocol::{ConflictChoice, Failure, FailureKind, Request, Shown};
 use language::Value as IoValue;
@@ -66,12 +66,23 @@ impl Resident {
         })
     }
 
-    pub(super) fn resolve(&mut self, number: u64, choice: &ConflictChoice, request: &Request) -> Settled {
+    pub(super) fn resolve(
+        &mut self,
+        number: u64,
+        choice: &ConflictChoice,
+        is_forced: bool,
+        request: &Request,
+    ) -> Settled {
         let records = self.records_of_telos("conflicts").map_err(refused)?;
         let at = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
         let Some((id, _)) = at.and_then(|at| records.get(at)) else {
             return Err(refused(format!("there is no conflict {number}; `telos conflicts` has them")));
         };
+        if let ConflictChoice::Side(side) = choice
+            && !is_forced
+        {
+            self.check_unwritten(number, *id, *side)?;
+        }
         let cause = cause_of(request, &format!("resolve conflict {number}"));
         let choice = match choice {
             ConflictChoice::Side(side) => Choice::Sibling(*side as usize),
@@ -86,6 +97,16 @@ impl Resident {
             },
             ticket,
         ))
+    }
+
+    /// Whoever takes a side saw what the record shows, and nothing that came later.
+    fn check_unwritten(&mut self, number: u64, conflict: ObjectId, side: u64) -> Result<(), Failure> {
+        let Some(now) = self.image.written_since(conflict).map_err(|error| self.fail(error))? else { return Ok(()) };
+        let now = self.text_of(&now);
+        Err(refused(format!(
+            "its place was written to since, and holds {now} now: `telos conflicts resolve {number} --keep` leaves that, \
+             `--side {side} --force` takes side {side} over it"
+        )))
     }
 
     /// Which commits wrote a place, the newest first.
@@ -142,30 +163,34 @@ impl Resident {
 
     /// Its number, if it is one, and this request may take it back.
     fn merge_to_undo(&self, merge: &str, request: &Request) -> Result<u64, Failure> {
-        let number = match merge.parse::<u64>() {
-            Ok(number) => number,
-            Err(_) => self.commit_of_dream(merge).map_err(refused)?,
+        let failed = |error: image::ImageError| refused(error.to_string());
+        let Ok(number) = merge.parse::<u64>() else {
+            let id: DreamId = merge.parse().map_err(|error: dream::DreamError| refused(error.to_string()))?;
+            self.check_dream(&id.to_string(), request)?;
+            return self.commit_of_dream(&id.to_string()).map_err(refused);
         };
-        let store = self.image.store();
-        let commit = store.commit_at(number).map_err(|error| refused(error.to_string()))?;
-        let Some(commit) = commit else { return Err(refused(format!("there is no commit {number}"))) };
-        let dreamer = commit.changes.last().map(|last| last.id.actor).filter(|actor| *actor != store.actor());
-        let Some(dreamer) = dreamer else {
+        let commit = self.image.store().commit_at(number).map_err(|error| refused(error.to_string()))?;
+        if commit.is_none() {
+            return Err(refused(format!("there is no commit {number}")));
+        }
+        let Some(dream) = self.image.dream_merged_by(number).map_err(failed)? else {
             return Err(refused(format!("commit {number} is no merge; `telos revert {number}` takes it back")));
         };
-        self.check_dream(&DreamId(dreamer).to_string(), request)?;
-        Ok(number)
+        self.check_dream(&dream, request)?;
+        let later = self.image.merges_of(&dream, number).map_err(failed)?;
+        match later.iter().find(|part| part.taken_back_by.is_none()) {
+            None => Ok(number),
+            Some(Part { commit, .. }) => Err(refused(format!(
+                "commit {commit} merged another part of {dream}, which stands on this one: `telos undo {commit}` first"
+            ))),
+        }
     }
 
+    /// Of a dream that was merged part by part the last one that was not taken back.
     fn commit_of_dream(&self, name: &str) -> Result<u64, String> {
-        let id: DreamId = name.parse().map_err(|error: dream::DreamError| error.to_string())?;
-        for commit in self.image.store().history() {
-            let commit = commit.map_err(|error| error.to_string())?;
-            if commit.changes.last().is_some_and(|change| change.id.actor == id.0) {
-                return Ok(commit.number);
-            }
-        }
-        Err(format!("{name} was not merged"))
+        let parts = self.image.merges_of(name, 0).map_err(|error| error.to_string())?;
+        let standing = parts.iter().rfind(|part| part.taken_back_by.is_none());
+        standing.or(parts.last()).map(|part| part.commit).ok_or_else(|| format!("{name} was not merged"))
     }
 
     /// The objects in a list of Telos.

@@ -30,6 +30,12 @@ impl Resident {
         self.place_of_dreams().open()
     }
 
+    /// Whether a merge of this dream stands, so that somebody may want back what was there before.
+    fn can_be_undone(&self, name: &str, fork_commit: u64) -> Result<bool, String> {
+        let parts = self.image.merges_of(name, fork_commit).map_err(|error| error.to_string())?;
+        Ok(parts.iter().any(|part| part.taken_back_by.is_none()))
+    }
+
     /// Of a dream that was merged; most have none.
     fn forget_originals(&self, id: DreamId) {
         let store = self.image.store();
@@ -83,8 +89,12 @@ impl Resident {
         let discarded = || {
             let id = name.parse().map_err(|error: dream::DreamError| error.to_string())?;
             check_delivered(self.image.store(), name)?;
+            // One that is damaged may have been merged at any time.
+            let fork_commit = self.kept()?.header(id).map_or(0, |header| header.fork_commit);
             self.kept()?.remove(id).map_err(|error| error.to_string())?;
-            self.forget_originals(id);
+            if !self.can_be_undone(name, fork_commit)? {
+                self.forget_originals(id);
+            }
             Ok((Shown { text: "true".into(), kind: "Sequence".into() }, None))
         };
         discarded().map_err(|message: String| Failure::new(FailureKind::Refused, message))

@@ -5,7 +5,6 @@ use super::names::slot_of;
 use super::settling::word;
 use super::{Resident, cause_of};
 use crate::handover::{Place, call};
-use dream::DreamId;
 use image::{Delivery, DeliveryStatus, ImageError, Withdrawal};
 use keeper::Begun;
 use keeper::protocol::{Answer, ConflictChoice, Failure, FailureKind, Outcome, Request, Shown};
@@ -42,7 +41,7 @@ impl Resident {
         self.renew_guard_after(&cause);
         if reverted.ticket.is_some() {
             let cancelled = withdrawal.cancelled.iter().filter_map(|(delivery, _)| delivery.record);
-            self.deliveries.forget(&cancelled.collect());
+            self.forget_deliveries(&cancelled.collect(), TAKEN_BACK, reverted.ticket);
         }
         let place = |(object, place): &(ObjectId, String)| format!("{place} of object {object}");
         let left: Vec<String> = reverted.contended.iter().map(place).collect();
@@ -62,10 +61,10 @@ impl Resident {
     /// What becomes of a merge's deliveries if this commit, which may be one, is taken back, and how many calls that concerns.
     fn withdrawal_of(&self, number: u64) -> Result<(Withdrawal, Option<Value>), ImageError> {
         let mut withdrawal = Withdrawal::default();
-        let Some(dream) = self.dream_of(number) else { return Ok((withdrawal, None)) };
+        let Some(dream) = self.image.dream_merged_by(number)? else { return Ok((withdrawal, None)) };
         let outbox = Resident::of_dream(self.image.outbox()?, &dream);
         let delivered = Resident::of_dream(self.image.delivered()?, &dream);
-        let is_files = |delivery: &Delivery| delivery.name == call::APPLY;
+        let is_files = |delivery: &Delivery| [call::APPLY, call::TAKE].contains(&delivery.name.as_str());
         let is_under_way = |delivery: &Delivery| delivery.record.is_some_and(|id| self.deliveries.is_under_way(id));
         let (mut cancelled, mut made) = (0, delivered.iter().filter(|each| !is_files(each)).count());
         for delivery in outbox.iter().filter(|each| each.status != DeliveryStatus::Delivered) {
@@ -92,24 +91,15 @@ impl Resident {
         Ok((withdrawal, Some(json!({ "cancelled": cancelled, "made": made }))))
     }
 
-    /// The dream that became this commit.
-    fn dream_of(&self, commit: u64) -> Option<String> {
-        let store = self.image.store();
-        let last = store.commit_at(commit).ok()??.changes.last()?.id.actor;
-        (last != store.actor()).then(|| DreamId(last).to_string())
-    }
-
     fn of_dream(deliveries: Vec<Delivery>, dream: &str) -> Vec<Delivery> {
-        // What somebody decided afterwards, and what took something back, is not of the merge.
-        let is_its =
-            |each: &&Delivery| each.dream == dream && ![call::TAKE, call::RESTORE].contains(&each.name.as_str());
-        deliveries.into_iter().filter(|each| is_its(&each)).collect()
+        // What took something back is not of the merge.
+        deliveries.into_iter().filter(|each| each.dream == dream && each.name != call::RESTORE).collect()
     }
 
     fn open_files_of(&self, dream: &str) -> Result<Vec<ObjectId>, String> {
         let is_its = |record: &Creation| {
             let is = |name: &str, value: &str| word(record, name).as_deref() == Some(value);
-            is("part", "file") && is("dream", dream) && is("status", "open")
+            is("part", "file") && is("dream", dream) && (is("status", "open") || is("status", "taking"))
         };
         let records = self.records_of_telos("conflicts")?;
         Ok(records.into_iter().filter(|(_, record)| is_its(record)).map(|(id, _)| id).collect())
