@@ -11,7 +11,7 @@
 
 use super::candidate::Refused;
 use super::dreaming::Dreaming;
-use super::judgement::{Checked, Judgement, Listing, Tested, VERDICT};
+use super::judgement::{Checked, Judgement, Listing, SAFETY, Tested, VERDICT};
 use super::known::{Kept, Known};
 use super::lend;
 use super::protection::Protected;
@@ -23,7 +23,7 @@ use crate::host::Surroundings;
 use crate::session::{self, Session};
 use dream::{Answered, Call};
 use image::{Imagined, MergePlan, ReadSet};
-use keeper::protocol::{CheckOutcome, Failure, FailureKind};
+use keeper::protocol::{CheckOutcome, Failure, FailureKind, Request};
 use language::syntax::quote;
 use language::{Limits, Value as IoValue};
 use object::change::{Datum, ObjectId};
@@ -32,7 +32,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-/// What one unit may use.
+/// What one unit may use, if nobody says more or less.
 const UNIT_FUEL: u64 = 50_000_000;
 const UNIT_TIME: Duration = Duration::from_secs(5);
 const UNIT_MEMORY_BYTES: u64 = 256 << 20;
@@ -40,8 +40,6 @@ const UNIT_MEMORY_BYTES: u64 = 256 << 20;
 const CHANCES: usize = 20;
 const ASKED_MACHINE: &str =
     "it looks at the machine or the process that it runs in, which is another while it is judged";
-/// The check that looks at the journal alone.
-const SAFETY: &str = "safety";
 /// So many tests are run.
 const TESTS_MAX: usize = 10_000;
 
@@ -63,6 +61,27 @@ pub struct Case {
     /// By which it hides where objects lie.
     pub places: u64,
     pub resting: Resting,
+    pub allotment: Allotment,
+}
+
+/// What one unit may use, beside its time.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Allotment {
+    fuel: u64,
+    memory_bytes: u64,
+}
+
+impl Allotment {
+    /// As whoever asked for it says.
+    pub fn of(request: &Request) -> Allotment {
+        let (fuel, memory_bytes) = (request.fuel, request.memory_bytes);
+        Allotment { fuel: fuel.unwrap_or(UNIT_FUEL), memory_bytes: memory_bytes.unwrap_or(UNIT_MEMORY_BYTES) }
+    }
+
+    /// What is found under any other may not be found under this one.
+    pub fn is_usual(self) -> bool {
+        self == Allotment { fuel: UNIT_FUEL, memory_bytes: UNIT_MEMORY_BYTES }
+    }
 }
 
 /// Why a message has no answer that counts.
@@ -74,10 +93,11 @@ enum Fault {
 }
 
 impl Fault {
-    fn of(failure: &Failure, is_late: bool) -> Fault {
+    fn of(failure: &Failure, is_late: bool, allotment: Allotment) -> Fault {
+        let Allotment { fuel, memory_bytes } = allotment;
         match failure.kind {
-            FailureKind::Fuel => Fault::Unsure(format!("it used more than {UNIT_FUEL} units of fuel")),
-            FailureKind::Memory => Fault::Unsure("it used more memory than it may".into()),
+            FailureKind::Fuel => Fault::Unsure(format!("it used more than {fuel} units of fuel")),
+            FailureKind::Memory => Fault::Unsure(format!("it used more than {memory_bytes} bytes of memory")),
             FailureKind::Interrupted if is_late => {
                 Fault::Unsure(format!("it took longer than {} s", UNIT_TIME.as_secs()))
             }
@@ -115,6 +135,7 @@ struct Judge<'j, 'r> {
     verification: ObjectId,
     touched: &'j BTreeMap<String, ObjectId>,
     places: u64,
+    allotment: Allotment,
     /// Names of the tests that it ran.
     ran: BTreeSet<String>,
 }
@@ -122,13 +143,24 @@ struct Judge<'j, 'r> {
 impl Dreaming<'_> {
     /// Judges, and tells the journal what was found; gives the exit code.
     pub fn judge(&mut self, case: Case) -> i32 {
-        let Case { plan, facts, touched, verification, held, known, refused, protected, places, resting } = case;
+        let Case { plan, facts, touched, verification, held, known, refused, protected, places, resting, allotment } =
+            case;
         let watch = self.resident.watch.clone();
         let alarm = Alarm::new(move || keeper::Watch::interrupt(&*watch));
         let surroundings = Surroundings::of(self.resident.image.vm_mut());
         let (protected, resting, touched, ran) = (&protected, &resting, &touched, BTreeSet::new());
-        let mut judge =
-            Judge { dreaming: self, alarm, protected, resting, surroundings, verification, touched, places, ran };
+        let mut judge = Judge {
+            dreaming: self,
+            alarm,
+            protected,
+            resting,
+            surroundings,
+            verification,
+            touched,
+            places,
+            allotment,
+            ran,
+        };
         let judgement = judge.judgement(plan, facts, held, known, &refused);
         let told = judgement.and_then(|judgement| {
             let told = judgement.encode();
@@ -351,7 +383,8 @@ impl Judge<'_, '_> {
         self.surroundings.put_back(resident.image.vm_mut());
         resident.image.vm_mut().hide_places(self.places);
         let verification = resident.image.value_of(self.verification);
-        let limits = Limits { fuel: Some(UNIT_FUEL), memory_bytes: Some(UNIT_MEMORY_BYTES), ..resident.limits.clone() };
+        let Allotment { fuel, memory_bytes } = self.allotment;
+        let limits = Limits { fuel: Some(fuel), memory_bytes: Some(memory_bytes), ..resident.limits.clone() };
         resident.image.vm_mut().set_limits(limits);
         let (session, actor) = (&mut resident.session, resident.image.store().actor());
         self.alarm.set(UNIT_TIME);
@@ -370,13 +403,14 @@ impl Judge<'_, '_> {
             Ok(Ok(Imagined { value, written, .. })) => {
                 match written.iter().find(|object| self.protected.holds(**object)) {
                     Some(object) => Err(Fault::Failed(format!(
-                        "it writes to object {object}, which is protected: {}",
+                        "it writes to {}, which is protected: {}",
+                        self.resting.name(*object),
                         self.protected.why(*object)
                     ))),
                     None => Ok(value),
                 }
             }
-            Ok(Err(failure)) => Err(Fault::of(&failure, is_late)),
+            Ok(Err(failure)) => Err(Fault::of(&failure, is_late, self.allotment)),
             Err(error) => Err(Fault::Unsure(error.to_string())),
         }
     }
