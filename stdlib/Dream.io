@@ -9,10 +9,24 @@ Dream do(
     //doc Dream mandate Returns what it is for, in words.
     mandate ::= ""
 
-    //doc Dream begin(mandate, block) Asks for a dream in which the block is called, without its locals, and returns it. Begins when this transaction is committed.
-    begin := method(mandate, aBlock,
-        source := "(" .. getSlot("aBlock") code .. ") call"
-        Dream clone setMandate(mandate) setId(Dream order(mandate, source))
+    //doc Dream begin(mandate, block) Asks for a dream in which the block is called, without its locals, and returns it. Begins when this transaction is committed. In place of the block there may be a Map with "block", and with "timeout" (seconds, of all of it), "fuel" and "memory" (bytes), which bound the block.
+    begin := method(mandate, options,
+        given := optionsOf(getSlot("options"), list("block", "timeout", "fuel", "memory"))
+        source := "(" .. given at("block") code .. ") call"
+        dream := Dream order(mandate, source, given at("timeout"), given at("fuel"), given at("memory"))
+        Dream clone setMandate(mandate) setId(dream)
+    )
+
+    // A block, or a Map with one and with options beside it, as a Map. What is misspelt would be left out in silence.
+    optionsOf := method(given, names,
+        options := if(getSlot("given") isKindOf(Map), given, Map clone atPut("block", getSlot("given")))
+        options keys foreach(key,
+            if(names contains(key) not, Exception raise("there is no option \"" .. key .. "\": take " .. names join(", ")))
+        )
+        if(options at("block") isKindOf(Block) not,
+            Exception raise("a dream needs a block: what is to happen in it, by itself or as \"block\" of a Map")
+        )
+        options
     )
 
     //doc Dream page Returns all that is known of it, as a Map, or nil if it has not begun.
@@ -41,10 +55,18 @@ Dream do(
     //doc Dream log Returns what the program wrote in it, and why it failed, if it did.
     log := method(ask("output", ""))
 
-    //doc Dream merge(policy, tests) Asks that it be judged when it is over, and merged if nothing speaks against it. The policy, which may be left out, says who wins where both wrote: "fork-wins", "live-wins", "last-writer-wins" or "keep-both". The tests, a list of names such as "AccountTest testTax", are what the mandate asks for. Returns self.
-    merge := method(policy, tests,
-        Dream mergeOf(id, policy, if(tests isNil, nil, tests join("\n")))
+    //doc Dream merge(policy, tests, timeout) Asks that it be judged when it is over, and merged if nothing speaks against it. The policy, which may be left out, says who wins where both wrote: "fork-wins", "live-wins", "last-writer-wins" or "keep-both". The tests, a list of names such as "AccountTest testTax", are what the mandate asks for. The timeout, in seconds, is that of judging it. Returns self.
+    merge := method(policy, tests, timeout,
+        Dream mergeOf(id, policy, if(tests isNil, nil, checkedTests(tests) join("\n")), timeout)
         self
+    )
+
+    checkedTests := method(tests,
+        wrong := "\"tests\" is a list of names such as \"AccountTest testTax\": a case and a test of it"
+        if(tests isKindOf(List) not, Exception raise(wrong))
+        tests foreach(name, if(name isKindOf(Sequence) not, Exception raise(wrong)))
+        tests foreach(name, if(name split size != 2, Exception raise(wrong)))
+        tests
     )
 
     //doc Dream keep Keeps what is known of it until it is discarded. Returns self.

@@ -7,6 +7,7 @@ use crate::error::DreamError;
 use crate::journal::{Bounds, Decoder, ForkPoint, Journaling, Writer};
 use crate::kept::{Dreams, End, Header, KeptDream, Recording, Status, Usage};
 use crate::layers::{Layers, Written};
+use image::now_ms;
 use rustix::io::Errno;
 use sandbox::outcome::{Limit, Outcome, Verdict};
 use sandbox::process::Dreamer;
@@ -15,7 +16,6 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A copy of the image process, in which nothing has happened yet.
 pub struct Forked {
@@ -223,10 +223,6 @@ impl Dreaming {
         let _ = line.shutdown(std::net::Shutdown::Both);
         i32::from(recorded.is_err())
     }
-}
-
-fn now_ms() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }
 
 /// The end of a dream that used nothing.

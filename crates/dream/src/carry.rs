@@ -16,7 +16,7 @@ use rustix::net::{RecvFlags, SendFlags};
 use sandbox::process::Companion;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 /// How much is carried at once.
 const PIECE_BYTES: usize = 16 << 10;
@@ -267,9 +267,8 @@ impl Companion for Carrier {
 }
 
 fn now() -> Time {
-    let now_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
     // To its end: commits of one millisecond are told apart by more than that.
-    Time::from_ms(now_ms + 1)
+    Time::from_ms(image::now_ms() + 1)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! - `layers`: what a dream wrote in directories that it was let into
 //! - `kept`: dreams as files that outlive every process
 //! - [`show`]: what a dream did, for a person and for programs
+//! - [`path`]: how places are written
 //! - [`agent`]: what a program outside may say about a dream that it was given
 //!
 //! # The way of a journal
@@ -44,6 +45,7 @@ mod error;
 mod journal;
 mod kept;
 mod layers;
+pub mod path;
 pub mod show;
 mod world;
 

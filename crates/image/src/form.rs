@@ -52,6 +52,11 @@ fn kind_of(number: u32) -> Option<Kind> {
     KINDS.iter().find(|(_, each)| *each == number).map(|(kind, _)| *kind)
 }
 
+/// Whether the kind of a record, by its number there, is one of these.
+pub fn is_one_of(number: u32, kinds: &[Kind]) -> bool {
+    kind_of(number).is_some_and(|kind| kinds.contains(&kind))
+}
+
 /// What a record's flags say about an object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Flags {

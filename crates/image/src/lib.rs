@@ -39,10 +39,10 @@ pub use branch::Imagined;
 pub use capture::Language;
 pub use commit::{Commitment, commitment};
 pub use error::ImageError;
-pub use form::{Flags, readable_text};
+pub use form::{Flags, is_one_of, readable_text};
 pub use guard::{Guard, Named};
 pub use identity::Identities;
-pub use image::{Cause, Embedder, Image, Options};
+pub use image::{Cause, Embedder, Image, Options, now_ms};
 pub use load::{Records, StoreLoader};
 pub use merging::{
     APPLY_FILES, Arrival, BroughtFiles, Choice, Delivery, DeliveryStatus, Description, FileConflict, Left, MergePlan,

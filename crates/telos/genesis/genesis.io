@@ -15,9 +15,10 @@ Telos := Object clone do(
     // What went wrong on waking up, as text, the last one last; the last 100 at most.
     failures := list()
 
-    // Tries a block in a sealed fork of the image, and returns the Dream; nothing here is changed by it.
-    dream := method(mandate, aBlock,
-        Dream begin(mandate, getSlot("aBlock"))
+    // Tries a block in a sealed fork of the image, and returns the Dream; nothing here is changed by it. In place of the block there may
+    // be a Map: "block", and "timeout" in seconds, "fuel" and "memory" in bytes, which bound it.
+    dream := method(mandate, options,
+        Dream begin(mandate, getSlot("options"))
     )
 
     // By which a dream is judged before it becomes part of the image. Put a clone here to judge otherwise.
@@ -57,19 +58,14 @@ Telos := Object clone do(
     )
 
     // The whole cycle: a dream with a mandate, in which the block is called; when it is over it is judged, and merged or kept with
-    // the reasons. Options are a Map, or nothing: "policy", "tests", names of tests that the mandate asks for, and "block" if it
-    // is not given by itself.
+    // the reasons. In place of the block there may be a Map: that of `dream`, whose "timeout" is also that of judging, with "policy"
+    // and "tests", names of tests that the mandate asks for.
     mergeEvolution := method(mandate, options,
-        policy := nil
-        tests := nil
-        body := getSlot("options")
-        if(getSlot("options") isKindOf(Map),
-            policy = options at("policy")
-            tests = options at("tests")
-            body = options at("block")
-        )
-        if(getSlot("body") isKindOf(Block) not, Exception raise("mergeEvolution needs a block: what is to happen in the dream"))
-        Dream begin(mandate, getSlot("body")) merge(policy, tests)
+        given := Dream optionsOf(getSlot("options"), list("block", "timeout", "fuel", "memory", "policy", "tests"))
+        dream := Dream begin(mandate, Map with(
+            "block", given at("block"), "timeout", given at("timeout"), "fuel", given at("fuel"), "memory", given at("memory")
+        ))
+        dream merge(given at("policy"), given at("tests"), given at("timeout"))
     )
 
     // Sent each time the image wakes up, as a transaction of its own. Put here what it is to do then.

@@ -15,6 +15,7 @@ mod highlight;
 mod hint;
 mod holder;
 mod host;
+mod images;
 mod options;
 mod progress;
 mod report;
@@ -40,16 +41,10 @@ fn main() -> ExitCode {
     system::program::hear_of_children();
     let cli = command::Cli::read().unwrap_or_else(|error| with_tip(error).exit());
     install_panic_message();
+    let is_json = cli.is_json;
     match std::panic::catch_unwind(|| cli.run()) {
         Ok(Ok(code)) => code,
-        Ok(Err(error)) => {
-            let words = holder::explained(&error).unwrap_or_else(|| report::with_causes(&error));
-            report::say(&report::harmless(&format!("error: {words}")));
-            match error.is::<command::NotAllowed>() {
-                true => ExitCode::from(session::exit_code::NOT_ALLOWED),
-                false => ExitCode::FAILURE,
-            }
-        }
+        Ok(Err(error)) => command::tell_failure(&error, is_json),
         Err(_) => ExitCode::from(session::exit_code::INTERNAL),
     }
 }

@@ -21,6 +21,7 @@ mod merging;
 mod names;
 mod nested;
 mod persons;
+mod places;
 mod promises;
 mod protection;
 mod records;
@@ -33,7 +34,9 @@ mod undoing;
 
 pub use admission::check_mandate;
 pub use delivering::check_delivered;
+pub use merging::policy_of;
 pub use names::Roots;
+pub use settling::CONFLICTS_MAX;
 pub use telling::page_of;
 
 use crate::alarm::Alarm;
@@ -127,7 +130,8 @@ impl Resident {
         let _ = std::io::stderr().write_all(output.take_captured().as_bytes());
         if let Some(failure) = &failure {
             report::say(&format!(
-                "warning: the image is up, but Telos could not wake up: {failure}; --asleep does not try"
+                "warning: the image is up, but Telos could not wake up: {failure}; mend `Telos awake` with `telos send`, which \
+                 the next start sends again; `telos up --asleep` does not send it"
             ));
         }
         // A request that waits behind a turn has half of its time left.
@@ -342,7 +346,7 @@ impl Living for Resident {
             Command::Info => told(Ok(chronicle::info(&store))),
             Command::Dream(order) => return self.dream(order, request),
             Command::Merge(order) => return self.merge(order, request),
-            Command::Conflicts => self.conflicts(),
+            Command::Conflicts { after, count, is_all } => self.conflicts(*after, *count, *is_all),
             Command::Resolve { conflict, choice, is_forced } => match self.resolve_file(*conflict, choice, request) {
                 Some(begun) => return begun,
                 None => self.resolve(*conflict, choice, *is_forced, request),
@@ -402,8 +406,16 @@ impl Living for Resident {
         self.merge_as_wanted(dream);
     }
 
-    fn stand_still(&mut self) -> bool {
-        self.await_candidate()
+    fn stand_still(&mut self, is_called: &dyn Fn() -> bool) -> bool {
+        self.await_candidate(is_called)
+    }
+
+    fn cancel(&mut self, number: u64) {
+        self.cancel_merge(number);
+    }
+
+    fn unwanted(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.dreams.unwanted)
     }
 
     fn concluded(&mut self) -> Vec<Conclusion> {

@@ -159,3 +159,24 @@ fn several_directories_are_all_kept_or_none() {
     assert_eq!(json["applied"], 2);
     assert!(!one.path().join("gone").exists() && !two.path().join("gone").exists());
 }
+
+/// Whoever writes to an image's files is the image, and whoever reaches its socket may ask it for anything.
+#[test]
+fn no_program_is_given_the_directory_of_an_image() {
+    let bench = garden();
+    std::fs::create_dir_all(bench.path().join("image/dreams")).unwrap();
+    std::fs::write(bench.path().join("image/telos.wal"), "").unwrap();
+    for option in ["--read", "--write"] {
+        for directory in ["image", "image/dreams", "image/telos.wal"] {
+            if option == "--write" && directory.ends_with("wal") {
+                continue;
+            }
+            let ran = bench.exec(&[option, directory, "--", "true"]);
+            assert!(ran.code != Some(0) && ran.errors.contains("image"), "{option} {directory}: {ran:?}");
+        }
+    }
+    let ran = bench.command(&["exec", "--read", ".", "--", "true"]).env("TELOS_IMAGE", "image").output().unwrap();
+    assert!(ran.status.code() != Some(0) && String::from_utf8_lossy(&ran.stderr).contains("does not contain it"));
+    std::fs::create_dir(bench.path().join("beside")).unwrap();
+    assert_eq!(bench.exec(&["--read", "beside", "--", "true"]).code, Some(0));
+}

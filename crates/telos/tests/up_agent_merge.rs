@@ -121,6 +121,7 @@ fn a_conflict_of_an_agent_with_live_stays_open_if_that_is_the_policy() {
 fn what_an_agent_left_unfinished_is_not_even_judged() {
     let up = with_shop();
     let said_done = format!("{}; exit 5", done());
+    let stays = format!("{}; exec sleep 100", done());
     for (rest, options, code, reason) in [
         ("exit 0", &[][..], 1, "the agent failed: it ended without saying done (exit code 0)"),
         // Codes that would say that it was rejected, or merged.
@@ -130,6 +131,7 @@ fn what_an_agent_left_unfinished_is_not_even_judged() {
         ("kill -9 $$", &[], 137, "the agent failed: signal 9 ended it before it said done"),
         ("exec sleep 100", &["--lifetime", "2"], 124, "the agent failed: the time of its dream was up"),
         (&said_done, &[], 5, "the agent said done, and ended with exit code 5"),
+        (&stays, &[], 1, "the agent said done, and had to be ended, for it did not end by itself"),
     ] {
         let agent = setting("Shop total", "method(price, amount, price * amount)", rest);
         let (ended, object) = told(&up, options, &["sh", "-c", &agent]);
@@ -165,12 +167,12 @@ fn ctrl_c_merges_nothing() {
     assert_eq!(live(&up, "Shop total(3, 4)"), "7");
 }
 
-/// The first Ctrl-C was taken for one that stops the script, which was over.
+/// The first Ctrl-C was taken for one that stops the script, which was over; and what was interrupted was merged a moment later.
 #[test]
-fn ctrl_c_ends_the_waiting_for_a_verdict() {
+fn ctrl_c_while_it_is_judged_merges_nothing() {
     let up = with_shop();
     let slow =
-        "SlowTest := UnitTest clone; 50 repeat(i, SlowTest setSlot(\"test\" .. i, method(300000 repeat(nil)))); nil";
+        "SlowTest := UnitTest clone; 50 repeat(i, SlowTest setSlot(\"test\" .. i, method(5000000 repeat(nil)))); nil";
     up.send(slow).ok();
     let script = format!("read hello; {}", done());
     let agent = words(&up, &["--merge", "--lifetime", "90"], &["sh", "-c", &script]);
@@ -186,9 +188,14 @@ fn ctrl_c_ends_the_waiting_for_a_verdict() {
         };
         wait_for("it is judged", is_judged);
         signal(child.id(), "INT");
-        assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130), "{arguments:?}");
+        let ended = child.wait_with_output().unwrap();
+        let errors = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(130), "{arguments:?}: {errors}");
+        assert!(errors.contains("is not merged: interrupted; nothing was merged"), "{errors}");
         wait_for("nobody judges any more", || !is_judged());
+        assert_eq!(live(&up, "list(Shop stock, Telos merges size, Telos rejections size)"), "list(100, 0, 0)");
     }
+    wait_for("nothing is kept of whoever judged", || !telos(&up, &["dream", "list"]).ok().contains("judge "));
 }
 
 /// A script that ended itself with 0 looked as if it had been merged.

@@ -317,3 +317,15 @@ fn a_policy_that_cannot_be_read_is_told_before_anything_begins() {
     let ran = dream(&up, &["--net-policy", "there-is-none.toml", "-e", "1"]);
     assert!(ran.code == Some(1) && ran.errors.contains("there-is-none.toml"), "{}", ran.errors);
 }
+
+#[test]
+fn a_house_that_lets_dreams_into_the_image_is_refused() {
+    let place = Place::new();
+    let image = place.0.path().join("image");
+    fs::create_dir(&image).unwrap();
+    for directory in [image.as_path(), place.0.path()] {
+        let house = place.file("house.toml", &format!("[files]\nread = [{:?}]\n", directory));
+        let ran = launch::telos(&["up", text(&image), "--broker", text(&house)]);
+        assert!(ran.code == Some(1) && ran.errors.contains("[files]") && ran.errors.contains("image"), "{ran:?}");
+    }
+}

@@ -522,3 +522,12 @@ fn a_mandate_has_a_bound_and_a_list_is_short() {
     let list = telos_dream(&up, "list", &[]).ok();
     assert!(list.lines().all(|line| line.chars().count() < 300) && list.contains("üü…"), "{list}");
 }
+
+/// "the frame at byte 0 has 40000099 bytes": nobody knows what a frame is, nor what to do about one.
+#[test]
+fn a_value_that_no_journal_takes_is_told_with_what_to_do() {
+    let up = Up::start(&[]);
+    let source = "Lobby big := \"x\" repeated(40000000); nil";
+    let ran = up.telos(&["dream", "run", "-e", source]);
+    assert!(ran.code == Some(1) && ran.errors.contains("let it write less, or in several transactions"), "{ran:?}");
+}

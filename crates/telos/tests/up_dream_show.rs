@@ -159,3 +159,22 @@ fn a_diff_says_that_live_went_on_and_leaves_out_what_the_machine_keeps() {
     let all = telos_dream(&up, "show", &["--all", name]).output;
     assert!(all.lines().count() > shown.lines().count() && !all.contains("of the machine changed"), "{all}");
 }
+
+/// It was listed as running for ever, and what could be read of it was merged.
+#[test]
+fn a_dream_whose_end_cannot_be_read_is_damaged() {
+    let up = Up::start(&[]);
+    let (page, _) = ran(&up, &["--keep", "-e", "Lobby tree := 1; nil"]);
+    let name = page["dream"].as_str().expect("it has a name").to_string();
+    let dreams = up.directory.join("dreams");
+    let file = std::fs::read_dir(&dreams).unwrap().next().unwrap().unwrap().path();
+    let mut bytes = std::fs::read(&file).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    std::fs::write(&file, bytes).unwrap();
+    assert_eq!(listed(&up)[0]["status"], "damaged", "{}", listed(&up));
+    let shown = telos_dream(&up, "show", &[&name]);
+    assert!(shown.output.contains("damaged") && shown.output.contains("telos dream discard"), "{shown:?}");
+    let merged = telos_dream(&up, "merge", &[&name]);
+    assert!(merged.code == Some(1) && merged.errors.contains("damaged"), "{merged:?}");
+    telos_dream(&up, "discard", &[&name]).ok();
+}

@@ -182,7 +182,8 @@ fn a_dream_of_something_locked_is_merged_by_a_person_only() {
     let other = guarded.dreamt("Lobby shop = 2");
     guarded.run(&["dream", "merge", &other]).ok();
     guarded.refused(&["undo", &dream]);
-    guarded.allowed(&["undo", &dream]).ok();
+    let undone = guarded.allowed(&["undo", &dream]);
+    assert!(undone.code == Some(4) && undone.output.contains("left alone: slot \"shop\" of Lobby"), "{undone:?}");
     assert_eq!(guarded.live("Account rate"), "1");
 }
 
@@ -265,6 +266,7 @@ fn nothing_of_a_locked_image_changes_and_its_backup_is_restored_by_a_person_only
     guarded.refused(&["send", "Lobby other := 1"]);
     guarded.refused(&["lock", "Account"]);
     guarded.refused(&["dream", "merge", &dream]);
+    guarded.refused(&["dream", "run", "--merge", "-e", "Account rate = 6"]);
     guarded.refused(&["revert", "2"]);
     assert_eq!(guarded.live("Account rate"), "1", "whoever reads is answered");
     let judged = guarded.run(&["dream", "verify", &dream]);

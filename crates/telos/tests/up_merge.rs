@@ -47,7 +47,56 @@ fn a_dream_that_mends_a_test_is_merged_while_live_changes_something_else() {
     assert_eq!(report["verdict"]["tests"][0]["after"], "passed");
     let (code, again) = merged(&up, &[&dream]);
     assert_eq!((code, again["status"].as_str()), (Some(0), Some("known")), "the same journal twice is a no-op");
-    assert_eq!(again["commit"], report["commit"]);
+    assert_eq!((&again["commit"], &again["verdict"]["is_accepted"]), (&report["commit"], &Value::Bool(true)));
+}
+
+/// Tests that take a while together, and little each.
+const SLOW: &str =
+    "SlowTest := UnitTest clone; 50 repeat(i, SlowTest setSlot(\"test\" .. i, method(5000000 repeat(nil)))); nil";
+
+/// It was merged a moment after it had said that it was not.
+#[test]
+fn what_is_cut_off_before_its_verdict_is_not_merged() {
+    let up = with_account();
+    up.send(SLOW).ok();
+    let dream = dreamt(&up, "Account rate = 5");
+    let ran = up.telos(&["dream", "merge", "--timeout", "300ms", &dream]);
+    assert_eq!(ran.code, Some(124), "{ran:?}");
+    assert!(ran.errors.contains("timed out after 0.3 s; nothing was merged; --timeout TIME allows more"), "{ran:?}");
+    let told = up.telos(&["dream", "verify", "--json", "--timeout", "300ms", &dream]);
+    let error: Value = serde_json::from_str(&told.output).unwrap_or_else(|_| panic!("no JSON: {told:?}"));
+    assert_eq!((told.code, &error["error"]["code"]), (Some(124), &Value::from(124)), "{told:?}");
+    let ran = up.telos(&["dream", "run", "--merge", "--timeout", "300ms", "-e", "Account rate = 6"]);
+    assert!(ran.code == Some(124) && ran.errors.contains("is not merged: timed out"), "{ran:?}");
+    wait_for("whoever judged is gone", || !up.telos(&["dream", "list"]).ok().contains("judge "));
+    assert_eq!(live(&up, "list(Account rate, Telos merges size, Telos rejections size)"), "list(1, 0, 0)");
+    up.send("Lobby removeSlot(\"SlowTest\"); nil").ok();
+    assert_eq!(merged(&up, &[&dream]).0, Some(0), "it can be merged all the same");
+}
+
+#[test]
+fn fuel_and_memory_of_a_merge_are_those_of_each_test_and_check() {
+    let up = with_account();
+    let dream = dreamt(&up, "Account rate = 5");
+    for (option, words) in [(["--fuel", "2000"], "2000 units of fuel"), (["--memory", "1K"], "1024 bytes of memory")] {
+        let ran = up.telos(&[&["dream", "verify"][..], &option, &[&dream]].concat());
+        assert!(ran.code == Some(3) && ran.output.contains(words), "{ran:?}");
+    }
+    let ran = up.telos(&["dream", "run", "--merge", "--fuel", "2000", "-e", "Account rate = 6"]);
+    assert_eq!(ran.code, Some(0), "there it is for the script: {ran:?}");
+    assert_eq!(merged(&up, &["--fuel", "1e8", "--memory", "1G", &dream]).0, Some(0));
+}
+
+#[test]
+fn what_would_change_the_outbox_is_a_rejection_like_any_other() {
+    let up = with_account();
+    let ran = up.telos(&["dream", "run", "--merge", "--mandate", "send it", "-e", "Telos outbox append(1); nil"]);
+    assert!(ran.code == Some(3) && ran.output.contains("Telos outbox"), "{ran:?}");
+    let rejections = up.telos(&["rejections"]).ok();
+    assert!(rejections.contains("send it") && rejections.contains("Telos outbox"), "{rejections}");
+    let dream = dreamt(&up, "Telos outbox append(1); nil");
+    assert_eq!(up.telos(&["dream", "verify", &dream]).code, Some(3));
+    assert_eq!(live(&up, "list(Telos outbox size, Telos rejections size)"), "list(0, 1)");
 }
 
 #[test]
@@ -113,8 +162,8 @@ fn a_slot_says_where_it_comes_from_and_one_merge_can_be_taken_back() {
     let history: Value = serde_json::from_str(&up.telos(&["history", "--json", "Account.extra"]).ok()).expect("JSON");
     assert_eq!(history["writings"].as_array().map(Vec::len), Some(2), "{history}");
     assert_eq!(history["writings"][1]["merge"]["dream"], dream.as_str());
-    let undone = up.telos(&["undo", &dream]).ok();
-    assert!(undone.contains("left alone"), "what was written since stays: {undone}");
+    let undone = up.telos(&["undo", &dream]);
+    assert!(undone.code == Some(4) && undone.output.contains("left alone"), "what was written since stays: {undone:?}");
     assert_eq!(live(&up, "list(Account tax, Account extra)"), "list(1, 2)");
     assert_eq!(up.telos(&["undo", "3"]).code, Some(1), "commit 3 is no merge");
 }
@@ -204,6 +253,44 @@ fn the_image_does_the_whole_cycle_by_itself() {
     up.send("Telos mergeEvolution(\"nonsense\", block(Account tax = method(nil))); nil").ok();
     wait_for("the rejection", || live(&up, "Telos rejections size") == "1");
     assert_eq!(live(&up, "Account tax"), "2");
+}
+
+/// A misspelt key, an unknown policy and tests that are none were left out, and nobody was told.
+#[test]
+fn what_the_image_asks_for_wrongly_is_an_exception() {
+    let up = with_account();
+    for (options, words) in [
+        ("Map with(\"polcy\", \"live-wins\", \"block\", block(1))", "no option \"polcy\": take block, timeout, fuel"),
+        ("Map with(\"policy\", \"mine\", \"block\", block(1))", "no policy \"mine\": take one of"),
+        ("Map with(\"tests\", \"AccountTest testTax\", \"block\", block(1))", "\"tests\" is a list of names"),
+        ("Map with(\"tests\", list(\"testTax\"), \"block\", block(1))", "\"tests\" is a list of names"),
+        ("Map with(\"timeout\", 0, \"block\", block(1))", "\"timeout\" is a number of seconds above 0"),
+        ("Map with(\"fuel\", \"much\", \"block\", block(1))", "Number"),
+        ("Map with(\"memory\", -1, \"block\", block(1))", "\"memory\" is a number above 0"),
+        ("Map with(\"policy\", \"live-wins\")", "needs a block"),
+        ("7", "needs a block"),
+    ] {
+        let ran = up.send(&format!("Telos mergeEvolution(\"m\", {options})"));
+        assert!(ran.code == Some(1) && ran.errors.contains(words), "{options}: {ran:?}");
+    }
+    let ran = up.send("Telos dream(\"m\", Map with(\"policy\", \"live-wins\", \"block\", block(1)))");
+    assert!(ran.code == Some(1) && ran.errors.contains("no option \"policy\""), "{ran:?}");
+}
+
+#[test]
+fn what_the_image_asks_for_has_the_bounds_that_it_gives() {
+    let up = with_account();
+    for (bound, words) in [("\"fuel\", 100000", "fuel"), ("\"memory\", 1000", "memory"), ("\"timeout\", 1", "time")] {
+        up.send(&format!("Lobby d := Telos dream(\"m\", Map with({bound}, \"block\", block(loop(nil)))); nil")).ok();
+        wait_for("its end", || live(&up, "d isOver") == "true");
+        let page = live(&up, "d status .. \" \" .. d log .. d page at(\"reason\")");
+        assert!(page.contains(words), "{bound}: {page}");
+    }
+    up.send(SLOW).ok();
+    let options = "Map with(\"timeout\", 0.3, \"block\", block(Account rate = 9))";
+    up.send(&format!("Telos mergeEvolution(\"late\", {options}); nil")).ok();
+    wait_for("the rejection", || live(&up, "Telos rejections size") == "1");
+    assert_eq!(live(&up, "Account rate"), "1");
 }
 
 #[test]

@@ -110,7 +110,7 @@ const ATTEMPTS: &[(&str, &str, &str)] = &[
     ("a test that is flaky", "Account tax = method(if(Random value < 0.5, 2, 2.5))", "testTax"),
     ("a file of the host", "try(File with(\"/srv/secret\") contents); Account rate := 1", "not granted"),
     ("a command of the host", "try(System runCommand(\"id\")); Account rate := 1", "not granted"),
-    ("a flood", "20000 repeat(i, Account setSlot(\"slot\" .. i, i)); nil", "larger than can be looked at"),
+    ("a flood", "20000 repeat(i, Account setSlot(\"slot\" .. i, i)); nil", "have several dreams do it"),
     ("a class", "Shape := Object clone do(class := Object clone; superclass := nil); nil", "0001"),
     // Its kind is that of the locals of a stack, which are the machine's: it was merged, and nobody was told.
     ("Locals polluted", "Locals assertEquals := method(nil); Account tax = method(7)", "protected"),
@@ -149,10 +149,15 @@ fn what_no_rule_is_told_of_is_refused_whatever_the_maxima_are() {
     guarded.allowed(&["send", raised]).ok();
     let dream = guarded.dreamt("20001 repeat(i, Account setSlot(\"slot\" .. i, i)); nil");
     let ran = guarded.run(&["dream", "merge", &dream]);
-    assert!(ran.code == Some(3) && ran.output.contains("changes, where 20000 are told"), "{}", ran.output);
+    assert!(
+        ran.code == Some(3)
+            && ran.output.contains("more than the 20000 that are looked at in one merge; have several dreams do it"),
+        "{}",
+        ran.output
+    );
     let wide = guarded.dreamt("Lobby heap := list(); 5001 repeat(heap append(Object clone)); nil");
     let ran = guarded.run(&["dream", "merge", &wide]);
-    assert!(ran.code == Some(3) && ran.output.contains("touches more than 5000 objects"), "{}", ran.output);
+    assert!(ran.code == Some(3) && ran.output.contains("touches more than the 5000 objects"), "{}", ran.output);
 }
 
 /// The rule of protection is one of the image's, and a person may take it away. What is protected stays so.

@@ -121,10 +121,20 @@ fn what_cannot_be_done_is_told_and_has_another_code() {
         (&["why", "Nothing.here"], 1, "Nothing"),
         (&["undo", "d999"], 1, "not merged"),
         (&["undo", "999"], 1, "no commit 999"),
+        (&["rejections", "--of", "Nothing"], 1, "there is no Nothing"),
+        (&["lock", "Nothing"], 1, "no token"),
+        (&["token", "revoke"], 1, "no token that could be revoked"),
     ] {
         let ran = up.telos(arguments);
         assert!(ran.code == Some(code) && ran.output.is_empty(), "{arguments:?}: {ran:?}");
         assert!(ran.errors.contains(words), "{arguments:?}: {ran:?}");
+        if code == 1 && arguments[0] != "token" {
+            let ran = up.telos(&[arguments, &["--json"]].concat());
+            let told: Value = serde_json::from_str(&ran.output).unwrap_or_else(|_| panic!("no JSON: {ran:?}"));
+            let error = &told["error"];
+            assert_eq!((ran.code, &error["code"]), (Some(1), &1.into()), "{arguments:?}: {ran:?}");
+            assert!(error["message"].as_str().is_some_and(|message| message.contains(words)), "{arguments:?}: {ran:?}");
+        }
     }
     for (arguments, words) in [
         (&["conflicts"][..], "no conflict is open"),

@@ -371,7 +371,7 @@ fn a_call_that_no_policy_let_the_dream_promise_is_never_made() {
     wait_for("it is over", || scene.json(&["dream", "show", "--json", &dream])["status"] != "running");
     forge(&scene, &dream, "System.system", &format!("touch {}", mark.display()));
     let refused = scene.telos(&["dream", "merge", &dream]);
-    assert!(refused.code == Some(1) && refused.errors.contains("is not `later`"), "{refused:?}");
+    assert!(refused.code == Some(3) && refused.output.contains("is not `later`"), "{refused:?}");
     assert_eq!((scene.outbox().len(), mark.exists()), (0, false));
 }
 

@@ -34,6 +34,11 @@ impl House {
     pub fn read(file: &Path) -> Result<House, BrokerError> {
         file::read(file)
     }
+
+    /// All that dreams may read or write below.
+    pub fn directories(&self) -> Vec<PathBuf> {
+        self.readable.iter().chain(&self.writable).cloned().collect()
+    }
 }
 
 /// Whether one of these texts names a host. What cannot be read names none.

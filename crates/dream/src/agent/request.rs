@@ -3,6 +3,7 @@
 //! Nothing is parsed into a tree: what is of no interest is skipped, however deep it nests, and what is wanted has a type.
 
 use super::reply::{Fault, code};
+use crate::path::names_in;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
@@ -166,12 +167,12 @@ fn question(method: &str, params: &str) -> Result<Question, Fault> {
             let Set { path, source } = parameters(params)?;
             Question::Set { path: slot_path(&path)?, source }
         }
-        "list" => Question::List { path: words(&parameters::<List>(params)?.path) },
+        "list" => Question::List { path: words(&parameters::<List>(params)?.path)? },
         "tests" => {
             let Nothing {} = parameters(params)?;
             Question::Tests
         }
-        "rejections" => Question::Rejections { path: words(&parameters::<List>(params)?.path) },
+        "rejections" => Question::Rejections { path: words(&parameters::<List>(params)?.path)? },
         "log" => Question::Log { text: parameters::<Log>(params)?.text },
         "done" => Question::Done { summary: parameters::<Done>(params)?.summary },
         _ => {
@@ -192,12 +193,12 @@ fn parameters<'p, P: Deserialize<'p>>(params: &'p str) -> Result<P, Fault> {
 }
 
 /// `Account tax` is the slot `tax` of `Account`.
-fn words(path: &str) -> Vec<String> {
-    path.split_whitespace().map(String::from).collect()
+fn words(path: &str) -> Result<Vec<String>, Fault> {
+    names_in(path).map_err(|why| Fault::new(code::WRONG_PARAMETERS, why))
 }
 
 fn slot_path(path: &str) -> Result<Vec<String>, Fault> {
-    match words(path) {
+    match words(path)? {
         empty if empty.is_empty() => {
             Err(Fault::new(code::WRONG_PARAMETERS, "a path names a slot, such as \"Account tax\""))
         }

@@ -6,13 +6,21 @@ use object::change::{ActorId, ChangeError, ChangeId, ObjectId};
 /// Positions are bytes from the beginning of the journal.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum JournalError {
-    #[error("the frame at byte {position} has {bytes} bytes, more than the {most} that are allowed")]
+    #[error(
+        "one transaction of the dream wrote {bytes} bytes, more than the {most} that its journal takes at once (at byte {position}); let it write less, or in several transactions"
+    )]
     FrameBytes { position: u64, bytes: usize, most: usize },
-    #[error("the frame at byte {position} has more than the {most} changes that are allowed")]
+    #[error(
+        "one transaction of the dream made more than the {most} changes that its journal takes at once (at byte {position}); let it change less, or in several transactions"
+    )]
     FrameChanges { position: u64, most: usize },
-    #[error("the journal has more than the {most} bytes that are allowed; give the dream a greater limit")]
+    #[error(
+        "the journal has more than the {most} bytes that are allowed; let the dream write less, or have several dreams do it"
+    )]
     JournalBytes { most: u64 },
-    #[error("the journal has more than the {most} changes that are allowed; give the dream a greater limit")]
+    #[error(
+        "the journal has more than the {most} changes that are allowed; let the dream change less, or have several dreams do it"
+    )]
     JournalChanges { most: u64 },
     #[error("the frame at byte {position} does not match its checksum")]
     Checksum { position: u64 },

@@ -31,6 +31,8 @@ pub struct Summary {
     pub header: Header,
     /// None while it runs, and after a crash until [`Dreams::recover`] was called.
     pub end: Option<End>,
+    /// Somebody writes it down.
+    pub is_open: bool,
     pub file_bytes: u64,
 }
 
@@ -52,6 +54,8 @@ pub struct KeptDream {
     pub journal_bytes: u64,
     pub changed_files: usize,
     pub end: Option<End>,
+    /// Somebody writes it down.
+    pub is_open: bool,
 }
 
 impl Dreams {
@@ -137,7 +141,8 @@ impl Dreams {
     /// All of a dream. A torn tail is left out.
     pub fn read(&self, id: DreamId) -> Result<KeptDream, DreamError> {
         let (file, path) = self.open_file(id, OFlags::RDONLY)?;
-        self.read_all(&self.scan(&file, &path, id)?, &path).map(|(dream, _)| dream)
+        let (scan, is_open) = self.scan_at_rest(&file, &path, id)?;
+        self.read_all(&scan, &path).map(|(dream, _)| KeptDream { is_open, ..dream })
     }
 
     /// Adds changed files to what is kept under a name, or begins it. When this returns all of it is on the disk.
@@ -224,9 +229,9 @@ impl Dreams {
 
     pub(super) fn summary(&self, id: DreamId) -> Result<Summary, DreamError> {
         let (file, path) = self.open_file(id, OFlags::RDONLY)?;
-        let scan = self.scan(&file, &path, id)?;
+        let (scan, is_open) = self.scan_at_rest(&file, &path, id)?;
         let file_bytes = file.metadata().map_err(DreamError::file("read", &path))?.len();
-        Ok(Summary { end: scan.end().cloned(), header: scan.header, file_bytes })
+        Ok(Summary { end: scan.end().cloned(), header: scan.header, is_open, file_bytes })
     }
 
     /// Goes on with a dream, whether it ended or was left by a crash: what is torn is cut off.
@@ -366,7 +371,7 @@ impl Dreams {
         journal.note_cut(scan.bytes().saturating_sub(end) as usize);
         let header = scan.header.clone();
         let changed_files = changed.values().filter(|is_changed| **is_changed).count();
-        Ok((KeptDream { header, journal, journal_bytes, changed_files, end: scan.end().cloned() }, end))
+        Ok((KeptDream { header, journal, journal_bytes, changed_files, end: scan.end().cloned(), is_open: false }, end))
     }
 
     /// A regular file, and not through a link.
@@ -394,6 +399,19 @@ impl Dreams {
         match scan.header.id() == id {
             true => Ok(scan),
             false => Err(DreamError::Foreign { path: path.into(), why: "it is a dream of another name" }),
+        }
+    }
+
+    /// With whether somebody writes it down. Who has gone by the time that is asked may have written an end just before.
+    fn scan_at_rest<'f>(&self, file: &'f File, path: &'f Path, id: DreamId) -> Result<(Scan<'f>, bool), DreamError> {
+        let scan = self.scan(file, path, id)?;
+        if scan.end().is_some() {
+            return Ok((scan, false));
+        }
+        // Given back with the file.
+        match rustix::fs::flock(file, FlockOperation::NonBlockingLockShared) {
+            Err(Errno::WOULDBLOCK) => Ok((scan, true)),
+            _ => Ok((self.scan(file, path, id)?, false)),
         }
     }
 

@@ -5,7 +5,7 @@ use super::is_interrupted;
 use super::living::Watch;
 use crate::protocol::{Answer, Failure, FailureKind, Outcome, Reason, Request};
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -18,6 +18,10 @@ pub struct Desk {
 #[derive(Default)]
 struct State {
     waiting: VecDeque<(u64, Request)>,
+    /// Requests that have begun and are answered later,
+    later: BTreeSet<u64>,
+    /// and those of them that were told to stop.
+    cancelled: VecDeque<(u64, Reason)>,
     /// Dreams that are over.
     over: VecDeque<String>,
     /// What came back of calls that nobody waits for.
@@ -48,6 +52,8 @@ enum Current {
 /// What the machine does next.
 pub enum Work {
     Request(u64, Box<Request>),
+    /// A request that was to be answered later was told to stop.
+    Cancel(u64, Reason),
     /// What is kept for a dream can go.
     Over(String),
     /// A call that was posted has been answered.
@@ -111,6 +117,9 @@ impl Desk {
             stopped.get_or_insert(reason);
             // Under the lock: the machine cannot go on to another program meanwhile.
             watch.iter().for_each(|watch| watch.interrupt());
+        } else if state.later.contains(&token) {
+            state.cancelled.push_back((token, reason));
+            self.wake(state);
         }
         None
     }
@@ -176,6 +185,10 @@ impl Desk {
         let mut state = self.lock();
         loop {
             (state.is_awaited, state.is_asleep) = (false, false);
+            // Before what they would be the end of.
+            if let Some((token, reason)) = state.cancelled.pop_front() {
+                return Work::Cancel(token, reason);
+            }
             if let Some(dream) = state.over.pop_front() {
                 return Work::Over(dream);
             }
@@ -210,6 +223,27 @@ impl Desk {
         }
     }
 
+    /// The request that was begun goes on by itself, and may be told to stop until it is answered.
+    pub fn put_off(&self, token: u64) {
+        let mut state = self.lock();
+        state.later.insert(token);
+        if let Current::Request { stopped: Some(reason), .. } = std::mem::take(&mut state.current) {
+            state.cancelled.push_back((token, reason));
+        }
+    }
+
+    /// One that was put off is answered.
+    pub fn answered(&self, token: u64) {
+        let mut state = self.lock();
+        state.later.remove(&token);
+        state.cancelled.retain(|(cancelled, _)| *cancelled != token);
+    }
+
+    /// Whether one that was put off was told to stop.
+    pub fn has_cancelled(&self) -> bool {
+        !self.lock().cancelled.is_empty()
+    }
+
     /// Lets the scheduler take a turn, unless the process is ending.
     pub fn turn(&self, turn: impl FnOnce() -> Option<Duration>) -> Option<Instant> {
         {
@@ -227,7 +261,11 @@ impl Desk {
 
 impl State {
     fn is_empty(&self) -> bool {
-        self.waiting.is_empty() && self.over.is_empty() && self.returned.is_empty() && !self.is_stopping
+        self.waiting.is_empty()
+            && self.cancelled.is_empty()
+            && self.over.is_empty()
+            && self.returned.is_empty()
+            && !self.is_stopping
     }
 
     fn enter(&mut self, current: Current) {
@@ -250,7 +288,10 @@ pub fn explain(answer: &mut Answer, reason: Reason) {
     match reason {
         Reason::Timeout { milliseconds } => {
             *kind = FailureKind::Timeout;
-            *message = format!("timed out after {} s", Duration::from_millis(milliseconds).as_secs_f64());
+            let seconds = Duration::from_millis(milliseconds).as_secs_f64();
+            // What came of it is still so.
+            let rest = message.strip_prefix("interrupted;").map_or(String::new(), |rest| format!(";{rest}"));
+            *message = format!("timed out after {seconds} s{rest}");
             *hint = Some("--timeout TIME allows more".to_string());
         }
         Reason::Stopping => *message = format!("{message}: the image is stopping"),

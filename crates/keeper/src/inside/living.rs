@@ -33,9 +33,22 @@ pub trait Living {
         let _ = dream;
     }
 
-    /// Waits for a dream before anything else is done, if that must be: it has been told who was born. False if nothing was waited for.
-    fn stand_still(&mut self) -> bool {
+    /// Waits for a dream before anything else is done, if that must be: it has been told who was born. Looks up when it `is_called`.
+    /// False if it need not wait any longer.
+    fn stand_still(&mut self, is_called: &dyn Fn() -> bool) -> bool {
+        let _ = is_called;
         false
+    }
+
+    /// Nobody wants a request any more that was to be answered later. It is concluded at once: as interrupted, if nothing came of it
+    /// yet.
+    fn cancel(&mut self, number: u64) {
+        let _ = number;
+    }
+
+    /// Dreams that were begun here and that nobody needs any more: whoever has their lines ends them.
+    fn unwanted(&mut self) -> Vec<String> {
+        Vec::new()
     }
 
     /// Requests that were to be answered later, and can be now. Asked after everything that this thread does.

@@ -16,7 +16,7 @@ pub use living::{Begun, Birth, Conclusion, Listen, Living, Posted, Wait, Watch};
 pub use outside::{Outside, Unanswered};
 
 use crate::error::KeeperError;
-use crate::protocol::{Answer, DreamName, FailureKind, Kind, Outbox, Outcome, Refusal};
+use crate::protocol::{Answer, DreamName, FailureKind, Kind, Outbox, Outcome, Reason, Refusal};
 use answers::Answers;
 use apart::{Apart, Aside};
 use desk::{Desk, Work};
@@ -171,7 +171,7 @@ fn work<L: Living>(
                     aside.start(token, job, answers.sender());
                 }
                 Begun::Later(number) => {
-                    desk.finish();
+                    desk.put_off(token);
                     later.tokens.insert(number, token);
                 }
                 Begun::Last(answer) => {
@@ -183,23 +183,23 @@ fn work<L: Living>(
                     return;
                 }
             },
-            Work::Over(dream) => {
-                living.over(&dream);
-                // Whom it waits for must have a line first: it may ask for something.
-                tell_births(living, answers);
-                while living.stand_still() {
-                    tell_births(living, answers);
-                }
-            }
+            Work::Cancel(token, reason) => later.cancel(token, reason, living),
+            Work::Over(dream) => living.over(&dream),
             Work::Returned(number, answer) => living.returned(number, &answer),
             Work::Turn => {}
             Work::Stop => return later.give_up(answers),
         }
+        // Whom it waits for must have a line first: it may ask for something.
+        tell_births(living, answers);
+        while living.stand_still(&|| desk.has_cancelled()) {
+            tell_births(living, answers);
+        }
+        tell_unwanted(living, answers);
         // Also after each request: it may have left something for the scheduler, and a busy socket must not starve it.
         next_turn = desk.turn(|| living.turn());
         tell_births(living, answers);
         living.posted().into_iter().for_each(|posted| answers.post(posted));
-        later.answer(living, answers);
+        later.answer(living, desk, answers);
     }
 }
 
@@ -207,13 +207,27 @@ fn work<L: Living>(
 #[derive(Default)]
 struct Later {
     tokens: BTreeMap<u64, u64>,
+    /// Why those were told to stop that were, by their tokens.
+    stopped: BTreeMap<u64, Reason>,
 }
 
 impl Later {
-    fn answer<L: Living>(&mut self, living: &mut L, answers: &Answers) {
-        for Conclusion { number, answer, wait } in living.concluded() {
+    fn cancel<L: Living>(&mut self, token: u64, reason: Reason, living: &mut L) {
+        let number = self.tokens.iter().find(|(_, other)| **other == token).map(|(number, _)| *number);
+        if let Some(number) = number {
+            self.stopped.insert(token, reason);
+            living.cancel(number);
+        }
+    }
+
+    fn answer<L: Living>(&mut self, living: &mut L, desk: &Desk, answers: &Answers) {
+        for Conclusion { number, mut answer, wait } in living.concluded() {
             // Nobody asked for what the image began by itself.
             if let Some(token) = self.tokens.remove(&number) {
+                desk.answered(token);
+                if let Some(reason) = self.stopped.remove(&token) {
+                    desk::explain(&mut answer, reason);
+                }
                 answers.push(token, answer, wait);
             }
         }
@@ -231,6 +245,13 @@ impl Later {
 fn tell_births<L: Living>(living: &mut L, answers: &Answers) {
     for Birth { dream, policies, line } in living.born() {
         answers.sender().send_with(Kind::Born, 0, &DreamName { dream, policies }, &line);
+    }
+}
+
+/// The keeper has their lines.
+fn tell_unwanted<L: Living>(living: &mut L, answers: &Answers) {
+    for dream in living.unwanted() {
+        answers.sender().send(Kind::Over, 0, &DreamName { dream, policies: None });
     }
 }
 

@@ -36,12 +36,13 @@ struct Echo {
     hold: Arc<Mutex<Receiver<()>>>,
     turns: u64,
     outside: Option<Outside>,
+    concluded: Vec<Conclusion>,
 }
 
 /// Without something to wait for, nothing is held.
 fn echo(hold: Option<Receiver<()>>) -> Echo {
     let hold = Arc::new(Mutex::new(hold.unwrap_or_else(|| channel().1)));
-    Echo { flag: Arc::default(), hold, turns: 0, outside: None }
+    Echo { flag: Arc::default(), hold, turns: 0, outside: None, concluded: Vec::new() }
 }
 
 impl Living for Echo {
@@ -83,12 +84,26 @@ impl Living for Echo {
                     value("from afar".into())
                 }));
             }
+            "later" => return Begun::Later(7),
             "apart, broken" => return Begun::Apart(Box::new(|| panic!("as the test wants it"))),
             _ => {}
         }
         let mut answer = value(source.clone());
         answer.commit = Some(1);
         Begun::Done { answer, wait }
+    }
+
+    fn cancel(&mut self, number: u64) {
+        let answer = Answer::failed(FailureKind::Interrupted, "interrupted; nothing was done");
+        self.concluded.push(Conclusion { number, answer, wait: None });
+    }
+
+    fn concluded(&mut self) -> Vec<Conclusion> {
+        std::mem::take(&mut self.concluded)
+    }
+
+    fn unwanted(&mut self) -> Vec<String> {
+        self.concluded.iter().map(|_| "d7".to_string()).collect()
     }
 
     fn turn(&mut self) -> Option<Duration> {
@@ -195,6 +210,27 @@ fn the_machine_goes_on_while_an_answer_waits_for_the_disk() {
         assert_eq!(keeper.answer().0, 1);
         let (id, kind, message) = keeper.failure();
         assert_eq!((id, kind, message.as_str()), (2, FailureKind::Timeout, "timed out after 1.5 s"));
+    });
+}
+
+/// What is answered later was done to its end, whoever had stopped it meanwhile.
+#[test]
+fn what_is_answered_later_is_stopped_and_says_so() {
+    with_echo(None, |keeper| {
+        for (id, reason, words) in [
+            (1, Reason::Timeout { milliseconds: 1500 }, "timed out after 1.5 s; nothing was done"),
+            (2, Reason::Asked, "interrupted; nothing was done"),
+        ] {
+            keeper.ask(id, "later");
+            // It has begun when the next one is answered.
+            keeper.ask(100 + id, "behind it");
+            assert_eq!(keeper.answer().0, 100 + id);
+            keeper.tell(Kind::Cancel, id, &reason);
+            let (kind, _, body) = keeper.next();
+            assert_eq!((kind, serde_json::from_slice::<DreamName>(&body).unwrap().dream.as_str()), (Kind::Over, "d7"));
+            let (answered, _, message) = keeper.failure();
+            assert_eq!((answered, message.as_str()), (id, words));
+        }
     });
 }
 

@@ -219,6 +219,12 @@ impl Keeper<'_> {
         self.outbox.push_json(Kind::Over, 0, &DreamName { dream: dream.name, policies: None });
     }
 
+    /// The image process needs one no more.
+    pub fn end_unwanted(&mut self, body: &[u8]) {
+        let Ok(DreamName { dream, .. }) = serde_json::from_slice(body) else { return };
+        self.dreams.names.get(&dream).copied().into_iter().for_each(|token| self.end_dream(token));
+    }
+
     pub fn end_all_dreams(&mut self) {
         let all: Vec<u64> = self.dreams.entries.keys().copied().collect();
         all.into_iter().for_each(|token| self.end_dream(token));

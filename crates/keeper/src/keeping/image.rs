@@ -43,6 +43,7 @@ impl Keeper<'_> {
                     Kind::Call => self.receive_live_call(frame.id, frame.body),
                     Kind::Cancel => self.cancel_call(LIVE, frame.id),
                     Kind::Born => self.dream_is_born(frame.body),
+                    Kind::Over => self.end_unwanted(frame.body),
                     Kind::Ready => self.image_is_ready(),
                     Kind::Failed => {
                         self.failure = serde_json::from_slice(frame.body).ok().map(|Refusal { message }| message)

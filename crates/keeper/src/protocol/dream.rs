@@ -27,6 +27,9 @@ pub struct DreamOrder {
     pub rung: Rung,
     /// Evaluates this and ends, without being spoken to.
     pub source: Option<String>,
+    /// What that may use.
+    pub source_fuel: Option<u64>,
+    pub source_memory_bytes: Option<u64>,
     /// Ends after the first evaluation, and has failed if that did.
     pub is_for_one: bool,
     /// Begins inside of this dream, with all that it has done by now, and not from the live image.
@@ -69,11 +72,22 @@ pub enum Nest {
         dream: String,
         mandate: String,
         source: String,
+        #[serde(default)]
+        budget: Budget,
     },
     /// What is known of one; an empty text if it has not begun.
     Page(String),
     Keep(String),
     Discard(String),
+}
+
+/// What a program gives to a dream that it asks for: time from its beginning to its end, and what its source may use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Budget {
+    pub time_ms: Option<u64>,
+    pub fuel: Option<u64>,
+    pub memory_bytes: Option<u64>,
 }
 
 /// What the one who began a dream is answered, as JSON.

@@ -51,7 +51,7 @@ pub enum Kind {
     Ended = 14,
     /// Image process to keeper: a dream was begun; the line to it comes with the frame. Keeper to broker: what it may do.
     Born = 15,
-    /// Keeper to image process: a dream is over, and what was kept for it is needed no more.
+    /// Keeper to image process: a dream is over, and what was kept for it is needed no more. Image process to keeper: it is to end.
     Over = 16,
     /// Image process or dream to keeper, keeper to broker: a call to the world outside.
     Call = 17,

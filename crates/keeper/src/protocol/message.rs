@@ -69,9 +69,9 @@ pub enum Command {
     DiscardDream(String),
     /// Judges a dream on a candidate and merges it; the answer is a `MergeReport`.
     Merge(Box<MergeOrder>),
-    /// Conflicts that merges left, as a list.
-    Conflicts,
-    /// Decides the conflict of this number in that list; over what was written there since only if `is_forced`.
+    /// Conflicts that merges left, as a list: so many of those behind a number, the open ones or all. There may be more than fit.
+    Conflicts { after: u64, count: u64, is_all: bool },
+    /// Decides the conflict of this number; over what was written there since only if `is_forced`.
     Resolve {
         conflict: u64,
         choice: ConflictChoice,

@@ -25,7 +25,7 @@ mod message;
 mod network;
 mod run;
 
-pub use dream::{DreamBegun, DreamGrant, DreamName, DreamOrder, Nest, Rung};
+pub use dream::{Budget, DreamBegun, DreamGrant, DreamName, DreamOrder, Nest, Rung};
 pub(crate) use frame::READ_BYTES;
 pub use frame::{FRAME_BYTES_MAX, Frame, HEADER_BYTES, Inbox, Kind, Outbox};
 pub use history::{ChangeLine, CommitLine, CommitPage};

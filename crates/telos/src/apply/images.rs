@@ -1,11 +1,9 @@
 //! What is applied never touches an image: neither the one whose dream it is, nor any other.
 
+use crate::images::{MARKS, holds_image};
 use anyhow::bail;
 use sandbox::changes::{Plan, Step};
 use std::path::Path;
-
-/// Where one of them is, there is an image, with all that is below.
-const MARKS: [&str; 3] = [store::IMAGE, store::LOG, store::LOCK];
 
 /// Refuses a plan that would write, remove or replace anything in a directory that holds an image, or such a directory.
 pub fn check_images(plan: &Plan<'_>) -> anyhow::Result<()> {
@@ -13,8 +11,7 @@ pub fn check_images(plan: &Plan<'_>) -> anyhow::Result<()> {
         return Ok(());
     }
     let tree = &plan.snapshot.tree;
-    let holds_one = |directory: &&Path| MARKS.iter().any(|mark| directory.join(mark).symlink_metadata().is_ok());
-    let around = tree.host.ancestors().find(holds_one).map(Path::to_path_buf);
+    let around = tree.host.ancestors().find(|directory| holds_image(directory)).map(Path::to_path_buf);
     let touched = || plan.steps.iter().find_map(|step| touched_by(plan, step)).map(|inside| tree.host.join(inside));
     match around.or_else(touched) {
         Some(place) => bail!("an image lies in {}, and nothing is applied there", place.display()),

@@ -1,13 +1,12 @@
-//! A person's token on its way from where it is kept to the keeper, and the end of what is refused without one. No argument has the
+//! A person's token on its way from where it is kept to the keeper. No argument has the
 //! token itself, for everybody sees those, and no variable of the environment, which children inherit: both name a file.
 
+use super::refusal::Refusal;
 use anyhow::Context;
 use clap::Args;
-use keeper::protocol::{Failure, FailureKind};
 use keeper::token::{self, Token};
 use keeper::{Client, KeeperError};
 use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
-use std::fmt;
 use std::io::{BufRead, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
@@ -42,7 +41,7 @@ impl Allowance {
     pub fn needed_token(&self) -> anyhow::Result<Token> {
         self.token()?.ok_or_else(|| {
             let message = "this needs the person's token: name its file with --token-file FILE, or - to type it in";
-            NotAllowed(message.into()).into()
+            Refusal::for_person(message)
         })
     }
 
@@ -90,37 +89,15 @@ fn read_input() -> anyhow::Result<Token> {
     } else {
         stdin.lock().take(INPUT_BYTES_MAX).read_to_end(&mut bytes).context("cannot read the token")?;
     }
-    Token::read(&bytes).ok_or_else(|| NotAllowed("standard input has no token: telos- and 64 digits".into()).into())
+    Token::read(&bytes).ok_or_else(|| Refusal::for_person("standard input has no token: telos- and 64 digits"))
 }
-
-/// Refused for want of a person's token, or of the right one. Ends with a code of its own.
-#[derive(Debug)]
-pub struct NotAllowed(pub String);
-
-impl fmt::Display for NotAllowed {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for NotAllowed {}
 
 fn not_allowed(error: KeeperError) -> anyhow::Error {
     match error {
         KeeperError::NotAllowed(_)
         | KeeperError::NoToken(_)
         | KeeperError::WrongToken(_)
-        | KeeperError::Token { .. } => NotAllowed(error.to_string()).into(),
+        | KeeperError::Token { .. } => Refusal::for_person(error.to_string()),
         error => error.into(),
-    }
-}
-
-/// A failure as the end of a command.
-pub fn refusal(failure: Failure) -> anyhow::Error {
-    let Failure { kind, message, hint, .. } = failure;
-    match (kind, hint) {
-        (FailureKind::Locked, Some(hint)) => NotAllowed(format!("{message}; {hint}")).into(),
-        (FailureKind::Locked, None) => NotAllowed(message).into(),
-        _ => anyhow::Error::msg(message),
     }
 }

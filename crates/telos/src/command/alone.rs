@@ -3,7 +3,7 @@
 //! speak of the whole, so they are left to it.
 
 use super::exec::Exec;
-use super::{Cli, Command};
+use super::{Cli, Command, parsed};
 use crate::options::Color;
 use clap::{Args, Parser};
 use std::ffi::OsString;
@@ -25,7 +25,7 @@ pub fn read(words: impl Iterator<Item = OsString>) -> Option<Cli> {
         // Where no option is written, there is nothing to be read: to describe them all is a quarter of a millisecond.
         "exec" if words.next_if(|word| word == "--").is_some() => {
             let command = Command::Exec(Box::new(Exec::of(words.collect())));
-            Some(Cli { command, color: Color::default() })
+            Some(Cli { command, color: Color::default(), is_json: false })
         }
         "exec" => one(words, Command::Exec),
         "eval" => one(words, Command::Eval),
@@ -36,8 +36,8 @@ pub fn read(words: impl Iterator<Item = OsString>) -> Option<Cli> {
 }
 
 fn one<C: Args>(words: impl Iterator<Item = OsString>, command_of: fn(C) -> Command) -> Option<Cli> {
-    let Alone { command, color } = Alone::<C>::try_parse_from(words).ok()?;
-    Some(Cli { command: command_of(command), color })
+    let (Alone { command, color }, is_json) = parsed::<Alone<C>>(words).ok()?;
+    Some(Cli { command: command_of(command), color, is_json })
 }
 
 #[cfg(test)]
@@ -49,7 +49,7 @@ mod tests {
     }
 
     fn whole(words: &[&str]) -> Result<String, clap::Error> {
-        Cli::try_parse_from([&["telos"], words].concat()).map(|cli| format!("{cli:?}"))
+        Cli::read_whole([&["telos"], words].concat()).map(|cli| format!("{cli:?}"))
     }
 
     #[test]
@@ -65,6 +65,7 @@ mod tests {
             &["eval", "1 + 2", "--color=always"],
             &["run", "hello.io", "Ada", "--help"],
             &["send", "--image", "garden", "1 + 2"],
+            &["send", "--json", "1 + 2"],
         ] {
             assert_eq!(alone(words), Some(whole(words).unwrap()), "{words:?}");
         }

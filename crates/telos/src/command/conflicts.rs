@@ -1,13 +1,16 @@
 //! `telos conflicts`: places that two sides wrote to, and deciding which is to stay.
 
-use super::allowance::{Allowance, refusal};
-use super::dream::{exit_code, files_text};
+use super::allowance::Allowance;
+use super::dream::{WRONG_USAGE, exit_code, files_text};
 use super::history::{one_line, time_text};
+use super::refusal::refusal;
 use super::{RequestOptions, ask, print};
 use crate::options::ImageDirectory;
 use crate::report;
+use crate::resident::CONFLICTS_MAX;
 use anyhow::bail;
 use clap::{Args, Subcommand};
+use dream::path::written;
 use keeper::Client;
 use keeper::protocol::{Command, ConflictChoice, FilesReport, Form, Outcome, Request};
 use serde_json::Value;
@@ -44,6 +47,10 @@ pub struct Conflicts {
     #[arg(long)]
     all: bool,
 
+    /// How many to list, the oldest first
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 100)]
+    count: u64,
+
     #[command(subcommand)]
     command: Option<Act>,
 }
@@ -71,7 +78,7 @@ struct Resolve {
     conflict: u64,
 
     /// Take what this side wrote, as show counts them
-    #[arg(long, value_name = "SIDE", required_unless_present = "keep", conflicts_with = "keep")]
+    #[arg(long, value_name = "SIDE", conflicts_with = "keep")]
     side: Option<u64>,
 
     /// Leave what is there now
@@ -92,26 +99,42 @@ impl Conflicts {
         }
     }
 
-    fn all(&self) -> anyhow::Result<Vec<Value>> {
-        let conflicts = ask(&self.directory, &Request::new(Command::Conflicts))?;
-        Ok(conflicts.as_array().cloned().unwrap_or_default())
+    /// Those behind one, asked for in pieces: an answer has no room for any number of them.
+    fn behind(&self, mut after: u64, count: u64, is_all: bool) -> anyhow::Result<Vec<Value>> {
+        let mut conflicts: Vec<Value> = Vec::new();
+        loop {
+            let wanted = (count - conflicts.len() as u64).min(CONFLICTS_MAX);
+            let command = Command::Conflicts { after, count: wanted, is_all };
+            let page = ask(&self.directory, &Request::new(command))?.as_array().cloned().unwrap_or_default();
+            let is_last = (page.len() as u64) < wanted;
+            conflicts.extend(page);
+            after = conflicts.last().and_then(|conflict| conflict["conflict"].as_u64()).unwrap_or(after);
+            if is_last || conflicts.len() as u64 >= count {
+                return Ok(conflicts);
+            }
+        }
     }
 
     fn list(&self) -> anyhow::Result<ExitCode> {
-        let is_shown = |conflict: &&Value| self.all || conflict["status"] == "open";
-        let conflicts = self.all()?;
-        let shown: Vec<&Value> = conflicts.iter().filter(is_shown).collect();
+        // One more, to know whether there are more.
+        let mut shown = self.behind(0, self.count.saturating_add(1), self.all)?;
+        let has_more = shown.len() as u64 > self.count;
+        shown.truncate(usize::try_from(self.count).unwrap_or(usize::MAX));
+        if has_more {
+            report::say(&format!("telos: there are more than {}; --count N lists more", self.count));
+        }
         if self.json {
             return print(&format!("{}\n", serde_json::to_string(&shown)?));
         }
-        if shown.is_empty() {
+        if shown.is_empty() && !has_more {
             report::say(if self.all { "telos: there are no conflicts" } else { "telos: no conflict is open" });
         }
-        print(&shown.into_iter().map(line).collect::<String>())
+        print(&shown.iter().map(line).collect::<String>())
     }
 
     fn show(&self, number: u64) -> anyhow::Result<ExitCode> {
-        let Some(conflict) = self.all()?.into_iter().find(|conflict| conflict["conflict"] == number) else {
+        let found = self.behind(number.saturating_sub(1), 1, true)?.pop();
+        let Some(conflict) = found.filter(|conflict| conflict["conflict"] == number) else {
             bail!("there is no conflict {number}; `telos conflicts --all` has them")
         };
         if self.json {
@@ -121,6 +144,14 @@ impl Conflicts {
     }
 
     fn resolve(&self, resolve: &Resolve) -> anyhow::Result<ExitCode> {
+        if resolve.side.is_none() && !resolve.keep {
+            let number = resolve.conflict;
+            report::say(&format!(
+                "error: which side is to stay? `telos conflicts show {number}` has them, --side N takes what one of them wrote, \
+                 and --keep leaves what is there now"
+            ));
+            return Ok(ExitCode::from(WRONG_USAGE));
+        }
         let choice = resolve.side.map_or(ConflictChoice::Keep, ConflictChoice::Side);
         let command = Command::Resolve { conflict: resolve.conflict, choice, is_forced: resolve.force };
         let request = Request { command, ..resolve.options.request("", "resolve", Form::Json) };
@@ -152,7 +183,7 @@ fn place(conflict: &Value) -> String {
     let object = conflict["object_name"].as_str().or(conflict["object_id"].as_str()).unwrap_or_default();
     let key = conflict["key"].as_str().unwrap_or_default();
     match word(conflict, "part") {
-        "slot" => format!("{object} {}", key.trim_matches('"')),
+        "slot" => format!("{object} {}", written(bare(key))),
         "file" => key.trim_matches('"').to_string(),
         "content" | "flags" => format!("{object}, its content"),
         part => format!("{object}, {part} {key}"),
@@ -182,4 +213,9 @@ fn page(conflict: &Value) -> String {
         let _ = writeln!(text, "  because  {}", one_line(reason));
     }
     text
+}
+
+/// A text without the quotes that it is shown in.
+fn bare(text: &str) -> &str {
+    text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text)
 }

@@ -1,11 +1,11 @@
 //! `telos log`, `show` and `revert`: what was done to an image, and taking it back.
 
 use super::allowance::Allowance;
+use super::dream::exit_code as merge_code;
+use super::refusal::refusal;
 use super::{RequestOptions, ask, print};
-use crate::answer::{exit_code_of, render};
 use crate::chronicle::LINES_MAX;
-use crate::options::{Color, ImageDirectory};
-use crate::report;
+use crate::options::ImageDirectory;
 use crate::session::exit_code;
 use clap::Args;
 use jiff::{Timestamp, tz::TimeZone};
@@ -106,7 +106,7 @@ impl Show {
 /// Take back what a commit did
 ///
 /// Makes a new commit that undoes it and leaves alone what was changed since. The old one stays in the history. The exit
-/// code is 1 if nothing was taken back.
+/// code is 4 if something was left alone, 1 if nothing was taken back.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  telos revert --image garden --cause 'wrong tree' 42")]
 pub struct Revert {
@@ -129,10 +129,10 @@ pub struct Revert {
 }
 
 impl Revert {
-    pub fn run(self, color: Color) -> anyhow::Result<ExitCode> {
+    pub fn run(self) -> anyhow::Result<ExitCode> {
         let request =
             Request { command: Command::Revert(self.commit), ..self.options.request("", "revert", Form::Text) };
-        taken_back(&self.directory, &self.allowance, &request, self.json, color)
+        taken_back(&self.directory, &self.allowance, &request, self.json)
     }
 }
 
@@ -142,16 +142,12 @@ pub fn taken_back(
     allowance: &Allowance,
     request: &Request,
     is_json: bool,
-    color: Color,
 ) -> anyhow::Result<ExitCode> {
     let mut client = Client::connect(&directory.to_find()?, "telos revert")?;
     allowance.show_to(&mut client)?;
     let answer = client.send(request)?;
     match &answer.outcome {
-        Outcome::Failure(failure) => {
-            report::say(&render(failure, ("revert", ""), color.on_stderr()));
-            Ok(ExitCode::from(exit_code_of(&answer.outcome)))
-        }
+        Outcome::Failure(failure) => Err(refusal(failure.clone())),
         Outcome::Value(shown) => {
             let told: serde_json::Value = serde_json::from_str(&shown.text)?;
             let left_alone: Vec<String> = serde_json::from_value(told["left_alone"].clone())?;
@@ -163,9 +159,15 @@ pub fn taken_back(
                 }
             };
             let printed = print(&text)?;
+            let files: Option<FilesReport> = serde_json::from_value(told["files"].clone()).unwrap_or_default();
+            let is_part = !left_alone.is_empty() || files.is_some_and(|files| !files.left.is_empty());
             // Whoever counts on it must notice.
-            let is_nothing = answer.commit.is_none() && printed == ExitCode::SUCCESS;
-            Ok(if is_nothing { ExitCode::from(exit_code::EXCEPTION) } else { printed })
+            Ok(match answer.commit {
+                _ if printed != ExitCode::SUCCESS => printed,
+                None => ExitCode::from(exit_code::EXCEPTION),
+                Some(_) if is_part => ExitCode::from(merge_code::CONFLICTS),
+                Some(_) => printed,
+            })
         }
     }
 }

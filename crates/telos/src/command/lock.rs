@@ -1,7 +1,8 @@
 //! `telos lock`, `unlock` and `locks`: what changes only with a person's token.
 
-use super::allowance::{Allowance, refusal};
+use super::allowance::Allowance;
 use super::history::{one_line, time_text};
+use super::refusal::refusal;
 use super::{RequestOptions, ask, print};
 use crate::options::ImageDirectory;
 use anyhow::ensure;

@@ -17,6 +17,7 @@ mod json;
 mod lock;
 mod origin;
 mod outbox;
+mod refusal;
 mod repl;
 mod run;
 mod runs;
@@ -25,9 +26,9 @@ mod status;
 mod token;
 mod up;
 
-pub use allowance::NotAllowed;
 pub use exec::tamed;
 pub use json::described;
+pub use refusal::tell as tell_failure;
 pub use repl::{Snapshot, help_text};
 pub use send::RequestOptions;
 pub use up::NAME as IMAGE_PROCESS;
@@ -39,6 +40,7 @@ use crate::session::{Failure, Session, exit_code};
 use clap::{Parser, Subcommand};
 use keeper::Client;
 use keeper::protocol::{Outcome, Request};
+use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -80,6 +82,10 @@ pub struct Cli {
     /// When to use colours
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     color: Color,
+
+    /// A program reads what it prints, also if it fails.
+    #[arg(skip)]
+    pub is_json: bool,
 }
 
 #[derive(Subcommand, Debug)]
@@ -120,7 +126,12 @@ enum Command {
 impl Cli {
     /// From the words behind the program's name, as far as that needs no more than one command: see `alone`.
     pub fn read() -> clap::error::Result<Cli> {
-        alone::read(std::env::args_os().skip(1)).map_or_else(Cli::try_parse, Ok)
+        alone::read(std::env::args_os().skip(1)).map_or_else(|| Cli::read_whole(std::env::args_os()), Ok)
+    }
+
+    fn read_whole(words: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> clap::error::Result<Cli> {
+        let (cli, is_json) = parsed::<Cli>(words)?;
+        Ok(Cli { is_json, ..cli })
     }
 
     pub fn run(self) -> anyhow::Result<ExitCode> {
@@ -137,11 +148,11 @@ impl Cli {
             Command::Status(command) => command.run(),
             Command::Log(command) => command.run(),
             Command::Show(command) => command.run(),
-            Command::Revert(command) => command.run(self.color),
+            Command::Revert(command) => command.run(),
             Command::Conflicts(command) => command.run(),
             Command::History(command) => command.run(),
             Command::Why(command) => command.run(),
-            Command::Undo(command) => command.run(self.color),
+            Command::Undo(command) => command.run(),
             Command::Rejections(command) => command.run(),
             Command::Outbox(command) => command.run(),
             Command::Lock(command) => command.run(),
@@ -160,6 +171,18 @@ impl Cli {
     }
 }
 
+/// Reads a command line, and whether it asks for JSON, wherever that is an option.
+fn parsed<P: Parser>(words: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> clap::error::Result<(P, bool)> {
+    let mut matches = P::command().try_get_matches_from(words)?;
+    let (mut inner, mut is_json) = (Some(&matches), false);
+    while let Some(each) = inner {
+        is_json |= each.try_get_one::<bool>("json").is_ok_and(|json| json == Some(&true));
+        inner = each.subcommand().map(|(_, matches)| matches);
+    }
+    let read = P::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut P::command()))?;
+    Ok((read, is_json))
+}
+
 /// Writes text for people, or JSON, to standard output. Whoever has gone away needs no words.
 fn print(text: &str) -> anyhow::Result<ExitCode> {
     match std::io::stdout().write_all(report::harmless(text).as_bytes()) {
@@ -173,7 +196,7 @@ fn ask(directory: &ImageDirectory, request: &Request) -> anyhow::Result<serde_js
     let name = concat!("telos ", env!("CARGO_PKG_VERSION"));
     match Client::connect(&directory.to_find()?, name)?.send(request)?.outcome {
         Outcome::Value(shown) => Ok(serde_json::from_str(&shown.text)?),
-        Outcome::Failure(failure) => Err(allowance::refusal(failure)),
+        Outcome::Failure(failure) => Err(refusal::refusal(failure)),
     }
 }
 

@@ -4,9 +4,10 @@ use super::allowance::Allowance;
 use super::dream::verdict_text;
 use super::history::{one_line, time_text};
 use super::{RequestOptions, ask, history, print};
-use crate::options::{Color, ImageDirectory};
+use crate::options::ImageDirectory;
 use crate::report;
 use clap::Args;
+use dream::path::names_in;
 use keeper::protocol::{Command, Form, Request, Verdict};
 use language::syntax::quote;
 use serde_json::Value;
@@ -41,9 +42,11 @@ Examples:
                                                 that of commit 42
 
 Exit codes:
-    0   taken back, at least in part: what was changed since is left alone
+    0   taken back
     1   nothing was taken back, there is no such merge, or no image is up
-    2   wrong usage";
+    2   wrong usage
+    3   refused: it would change what is locked
+    4   taken back in part: what was changed since is left alone, and told";
 
 const REJECTIONS_EXAMPLES: &str = "\
 Examples:
@@ -56,7 +59,7 @@ Examples:
 
 Exit codes:
     0   shown; also if there is none
-    1   no image is up
+    1   there is no such object, or no image is up
     2   wrong usage";
 
 /// Show which commits wrote an object or a slot, the newest first
@@ -185,9 +188,9 @@ pub struct Undo {
 }
 
 impl Undo {
-    pub fn run(self, color: Color) -> anyhow::Result<ExitCode> {
+    pub fn run(self) -> anyhow::Result<ExitCode> {
         let request = Request { command: Command::Undo(self.merge), ..self.options.request("", "undo", Form::Text) };
-        history::taken_back(&self.directory, &self.allowance, &request, self.json, color)
+        history::taken_back(&self.directory, &self.allowance, &request, self.json)
     }
 }
 
@@ -210,7 +213,10 @@ pub struct Rejections {
 impl Rejections {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         let list = match &self.of {
-            Some(path) => format!("rejectionsOf(Lobby{})", getting(path)),
+            Some(path) => {
+                let missing = quote(&format!("there is no {path}: give names from the Lobby, such as Garden"));
+                format!("rejectionsOf(Lobby{} ifNil(Exception raise({missing})))", getting(path)?)
+            }
             None => "rejections".into(),
         };
         let request = Request { form: Form::Json, ..Request::evaluate(format!("Telos {list} map(asMap)")) };
@@ -234,7 +240,7 @@ impl Rejections {
 }
 
 /// The messages that lead to an object and activate nothing.
-fn getting(path: &str) -> String {
-    let names = path.split([' ', '.']).filter(|name| !name.is_empty() && *name != "Lobby");
-    names.map(|name| format!(" getSlot({})", quote(name))).collect()
+fn getting(path: &str) -> anyhow::Result<String> {
+    let names = names_in(path).map_err(anyhow::Error::msg)?;
+    Ok(names.iter().filter(|name| *name != "Lobby").map(|name| format!(" getSlot({})", quote(name))).collect())
 }

@@ -71,6 +71,13 @@ pub struct RequestOptions {
     #[arg(long, value_name = "TIME", value_parser = parse_time, allow_hyphen_values = true, help_heading = "Limits")]
     pub timeout: Option<Duration>,
 
+    #[command(flatten)]
+    pub history: HistoryOptions,
+}
+
+/// What is written down of who did something, and when it counts as done.
+#[derive(Args, Clone, Debug, Default)]
+pub struct HistoryOptions {
     /// Who this is, for the history; $USER unless given, or the user's name
     #[arg(long, value_name = "NAME", help_heading = "History")]
     pub author: Option<String>,
@@ -96,8 +103,9 @@ pub enum Until {
 
 impl RequestOptions {
     pub fn request(&self, source: &str, label: &str, form: Form) -> Request {
-        let author = self.author.clone().or_else(own_name);
-        let durability = match self.durability {
+        let HistoryOptions { author, cause, durability } = self.history.clone();
+        let author = author.or_else(own_name);
+        let durability = match durability {
             Until::Flush => Durability::Flush,
             Until::Os => Durability::Os,
         };
@@ -109,7 +117,7 @@ impl RequestOptions {
             timeout_ms: self.timeout.map(|timeout| timeout.as_millis() as u64),
             durability,
             author,
-            cause: self.cause.clone(),
+            cause,
             ..Request::evaluate(source)
         }
     }
@@ -205,7 +213,7 @@ pub fn json_of(answer: &Answer) -> serde_json::Value {
 }
 
 /// The same object that `eval --json` prints.
-fn error_of(failure: &Failure) -> serde_json::Value {
+pub fn error_of(failure: &Failure) -> serde_json::Value {
     let kind = match failure.kind {
         FailureKind::Exception => failure.type_name.as_deref().unwrap_or("Exception"),
         FailureKind::Syntax => "syntax",

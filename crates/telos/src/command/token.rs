@@ -4,6 +4,7 @@
 use super::allowance::Allowance;
 use super::history::time_text;
 use super::print;
+use super::refusal::Refusal;
 use crate::options::{ImageDirectory, is_image};
 use anyhow::ensure;
 use clap::{Args, Subcommand};
@@ -78,6 +79,8 @@ impl Token {
             Act::New { directory, allowance, into, json } => make(&found(&directory)?, &allowance, into, json),
             Act::Revoke { directory, allowance } => {
                 let directory = found(&directory)?;
+                let has_token = Imprint::of(&directory)?.is_some();
+                ensure!(has_token, "the image has no token that could be revoked; `telos token new` makes one");
                 shown(&directory, &allowance)?;
                 Imprint::remove(&directory)?;
                 print("the token is revoked; what is locked stays locked\n")
@@ -96,7 +99,7 @@ fn found(directory: &ImageDirectory) -> anyhow::Result<PathBuf> {
 /// That whoever asks has the token that there is.
 fn shown(directory: &std::path::Path, allowance: &Allowance) -> anyhow::Result<()> {
     let token = allowance.needed_token()?;
-    check(directory, &token).map_err(|error| super::allowance::NotAllowed(error.to_string()).into())
+    check(directory, &token).map_err(|error| Refusal::for_person(error.to_string()))
 }
 
 fn make(

@@ -1,11 +1,12 @@
 //! `telos up`: an image kept alive, as several processes. And the others of them, which nobody starts by hand.
 
 use crate::host::outside::Line;
+use crate::images::check_apart;
 use crate::options::{Color, ImageDirectory, MachineOptions, parse_bytes, parse_time};
 use crate::report;
 use crate::resident::Resident;
 use crate::warden::Warded;
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use keeper::{Bounds, Notice, Plan};
 use serde_json::json;
@@ -132,7 +133,9 @@ impl Up {
         let mut arguments = vec![BROKER.into(), "--image".into(), directory.into()];
         if let Some(house) = house {
             let house = house.canonicalize().with_context(|| format!("cannot find {}", house.display()))?;
-            broker::House::read(&house)?;
+            let directories = broker::House::read(&house)?.directories();
+            check_apart(Some(directory), directories)
+                .map_err(|why| anyhow!("[files] of {}: {why}", house.display()))?;
             arguments.extend(["--house".into(), house.into_os_string()]);
         }
         if let Some(record) = &self.record {

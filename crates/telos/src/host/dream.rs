@@ -4,10 +4,10 @@
 use super::outside::Line;
 use super::{Row, Shared};
 use crate::resident::locks::dream_is_locked;
-use crate::resident::{Roots, check_delivered, check_mandate};
+use crate::resident::{Roots, check_delivered, check_mandate, policy_of};
 use dream::{DreamError, DreamId, Dreams};
-use keeper::protocol::{MergeOrder, Nest};
-use language::{Args, Halt, ONE, Outcome, Signal, THREE, TWO, Value, Vm};
+use keeper::protocol::{Budget, MergeOrder, Nest};
+use language::{ALL, Args, Halt, ONE, Outcome, Signal, Value, Vm};
 use object::change::ActorId;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -16,8 +16,8 @@ use std::sync::{Arc, Weak};
 use store::Store;
 
 pub const TABLE: &[Row] = &[
-    ("order", TWO, order),
-    ("mergeOf", THREE, merge_of),
+    ("order", ALL, order),
+    ("mergeOf", ALL, merge_of),
     ("pageOf", ONE, page_of),
     ("keepOf", ONE, |vm, args| change(vm, &args, Nest::Keep, |dreams, id| dreams.set_kept(id, true))),
     ("discardOf", ONE, discard_of),
@@ -31,6 +31,7 @@ pub struct Asked {
     pub actor: ActorId,
     pub mandate: String,
     pub source: String,
+    pub budget: Budget,
 }
 
 /// Where they are asked for. Shared by a machine and whoever owns it.
@@ -41,8 +42,8 @@ struct Inside {
     whose: Whose,
     roots: Roots,
     asked: Vec<Asked>,
-    /// Dreams that are to be merged when they are over.
-    to_merge: Vec<MergeOrder>,
+    /// Dreams that are to be merged when they are over, and how long judging may take.
+    to_merge: Vec<(MergeOrder, Option<u64>)>,
     going_on: BTreeMap<String, GoingOn>,
     /// Names that a dream was given, and that nothing came of.
     spare: VecDeque<ActorId>,
@@ -124,7 +125,7 @@ impl Desk {
     }
 
     /// What was asked to be merged since this was last called.
-    pub fn take_to_merge(&self) -> Vec<MergeOrder> {
+    pub fn take_to_merge(&self) -> Vec<(MergeOrder, Option<u64>)> {
         std::mem::take(&mut self.0.borrow_mut().to_merge)
     }
 
@@ -136,10 +137,10 @@ impl Desk {
     /// In a dream: begins what was asked for, now that its journal says all that was done before.
     pub fn begin_inside(&self) {
         let Whose::Dream(line) = self.0.borrow().whose.clone() else { return };
-        for Asked { actor, mandate, source } in self.take() {
+        for Asked { actor, mandate, source, budget } in self.take() {
             let dream = DreamId(actor).to_string();
             // Whoever looks for it finds that it has not begun.
-            let _ = line.nest(&Nest::Begin { dream, mandate, source }, &mut || false);
+            let _ = line.nest(&Nest::Begin { dream, mandate, source, budget }, &mut || false);
         }
     }
 }
@@ -184,6 +185,9 @@ fn nest(vm: &mut Vm, line: &Line, nest: &Nest) -> Result<String, Signal> {
 fn order(vm: &mut Vm, args: Args) -> Outcome {
     let (mandate, source) = (args.text(vm, 0)?, args.text(vm, 1)?);
     check_mandate(&mandate).map_err(|message| vm.raise(message))?;
+    let time_ms = time_of(vm, &args, 2)?;
+    let (fuel, memory_bytes) = (count_of(vm, &args, 3, "fuel")?, count_of(vm, &args, 4, "memory")?);
+    let budget = Budget { time_ms, fuel, memory_bytes };
     let (desk, asking) = desk(vm)?;
     if desk.0.borrow().asked.len() >= ASKED_MAX {
         return Err(vm.raise(format!("{ASKED_MAX} dreams were asked for already, in one transaction")));
@@ -202,8 +206,26 @@ fn order(vm: &mut Vm, args: Args) -> Outcome {
             }
         }
     };
-    desk.0.borrow_mut().asked.push(Asked { actor, mandate, source });
+    desk.0.borrow_mut().asked.push(Asked { actor, mandate, source, budget });
     Ok(vm.symbol(&DreamId(actor).to_string()))
+}
+
+/// A number of seconds, if one is given.
+fn time_of(vm: &mut Vm, args: &Args, index: usize) -> Result<Option<u64>, Signal> {
+    match args.optional_number(vm, index)? {
+        None => Ok(None),
+        Some(seconds) if seconds > 0.0 => Ok(Some((seconds * 1000.0).ceil() as u64)),
+        Some(_) => Err(vm.raise("\"timeout\" is a number of seconds above 0")),
+    }
+}
+
+/// A whole number above zero, if one is given.
+fn count_of(vm: &mut Vm, args: &Args, index: usize, name: &str) -> Result<Option<u64>, Signal> {
+    match args.optional_number(vm, index)? {
+        None => Ok(None),
+        Some(count) if count >= 1.0 => Ok(Some(count as u64)),
+        Some(_) => Err(vm.raise(format!("\"{name}\" is a number above 0"))),
+    }
 }
 
 /// Asks that a dream be judged and merged when it is over, and this is committed.
@@ -211,6 +233,8 @@ fn merge_of(vm: &mut Vm, args: Args) -> Outcome {
     let name = args.text(vm, 0)?;
     let mut given = |index| if args.value(vm, index) == Value::NIL { Ok(None) } else { args.text(vm, index).map(Some) };
     let (policy, tests) = (given(1)?, given(2)?.unwrap_or_default());
+    let timeout_ms = time_of(vm, &args, 3)?;
+    policy.as_deref().map(policy_of).transpose().map_err(|message| vm.raise(message))?;
     let (desk, asking) = desk(vm)?;
     if matches!(asking, Asking::Dream(_)) {
         return Err(vm.raise("only the live image merges: whoever judges a dream must be outside of it"));
@@ -222,7 +246,7 @@ fn merge_of(vm: &mut Vm, args: Args) -> Outcome {
         return Err(vm.raise(format!("{ASKED_MAX} dreams are to be merged already, in one transaction")));
     }
     let tests = tests.lines().map(String::from).collect();
-    desk.0.borrow_mut().to_merge.push(MergeOrder { dream: name, policy, tests, ..MergeOrder::default() });
+    desk.0.borrow_mut().to_merge.push((MergeOrder { dream: name, policy, tests, ..MergeOrder::default() }, timeout_ms));
     Ok(args.target)
 }
 

@@ -4,7 +4,7 @@
 use super::open::{close, descriptor, open, open_for, popen, reopen, standard, stream_of, temporary_file, with_stream};
 use super::read::{Until, read, read_line, read_lines, read_path, wait};
 use super::stream::Stream;
-use super::{Row, Shared, os_argument, os_string, own_process, set_path, told_bytes};
+use super::{Row, Shared, bytes_to_write, os_argument, os_string, own_process, set_path, told_bytes};
 use language::{ALL, Args, NONE, ONE, Outcome, Signal, TWO, Value, Vm};
 use object::Kind;
 use object::sequence::{SIZE_LIMIT_BYTES, Sequence};
@@ -199,10 +199,7 @@ fn write(vm: &mut Vm, args: Args) -> Outcome {
         return Err(fail(vm, &args, "write to", &io::Error::other("it is open for reading only")));
     }
     for index in 0..args.count {
-        let bytes = match vm.simple_text(args.value(vm, index)) {
-            Some(text) if vm.sequence_of(args.value(vm, index)).is_none() => text.into_bytes(),
-            _ => args.bytes(vm, index)?,
-        };
+        let bytes = bytes_to_write(vm, &args, index)?;
         vm.charge(bytes.len() / 16)?;
         with_stream(vm, &args, "write to", |stream| stream.write(&bytes))?;
     }

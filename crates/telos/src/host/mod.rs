@@ -219,6 +219,17 @@ fn bytes_for_host(vm: &mut Vm, args: &Args, index: usize) -> Result<Vec<u8>, Sig
     }
 }
 
+/// An argument as it is written to a file: text as UTF-8, however wide its items are, numbers and what is only bytes as they are.
+fn bytes_to_write(vm: &mut Vm, args: &Args, index: usize) -> Result<Vec<u8>, Signal> {
+    let value = args.value(vm, index);
+    match vm.sequence_of(value) {
+        Some(sequence) if sequence.encoding().is_text() => return Ok(told_bytes(sequence)),
+        Some(sequence) => return Ok(sequence.as_bytes().to_vec()),
+        None => {}
+    }
+    vm.simple_text(value).map(String::into_bytes).ok_or_else(|| args.wrong(vm, index, "Sequence"))
+}
+
 fn os_argument(vm: &mut Vm, args: &Args, index: usize) -> Result<OsString, Signal> {
     bytes_for_host(vm, args, index).map(os_string)
 }

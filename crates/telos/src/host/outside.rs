@@ -6,7 +6,7 @@
 use super::file::path_of;
 use super::stream::Stream;
 use super::told::{datum, length, summed_up, told};
-use super::{Capabilities, Row, Shared, bytes_for_host, open, os_argument, set_path};
+use super::{Capabilities, Row, Shared, bytes_for_host, bytes_to_write, open, os_argument, set_path};
 use broker::{Answer, Call, Capability, Policies, Policy, Value as Told, Way};
 use dream::Answered;
 use keeper::protocol::Nest;
@@ -336,10 +336,7 @@ const FILE: &[Row] = &[
         let path = path_of(vm, &args)?;
         let mut bytes = Vec::new();
         for index in 0..args.count {
-            match vm.simple_text(args.value(vm, index)) {
-                Some(text) if vm.sequence_of(args.value(vm, index)).is_none() => bytes.extend(text.into_bytes()),
-                _ => bytes.extend(args.bytes(vm, index)?),
-            }
+            bytes.extend(bytes_to_write(vm, &args, index)?);
         }
         on_path(vm, "File.append", &path, Some(bytes)).map(|_| args.target)
     }),

@@ -4,7 +4,7 @@
 use super::Resident;
 use super::archive::{archived, sources};
 use super::judgement::Judgement;
-use super::judging::Case;
+use super::judging::{Allotment, Case};
 use super::known::Kept;
 use super::names::LiveNames;
 use super::names::slot_of;
@@ -13,6 +13,7 @@ use super::resting::Resting;
 use dream::show::Names;
 use dream::{Alone, Answered, DreamId, KeptDream, Status};
 use image::MergePlan;
+use object::Kind;
 use object::change::{Change, Field, ObjectId, Operation};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,6 +24,8 @@ use store::Store;
 const TOUCHED_MAX: usize = 5_000;
 /// So many changes are told one by one; a larger journal is refused, whatever the rule about sizes says.
 const CHANGES_MAX: usize = image::PLANNED_MOST;
+
+const SMALLER: &str = "have several dreams do it, one after the other, or merge parts of it with --only";
 
 /// So many names are told of what was changed.
 const NAMES_MAX: usize = 1_000;
@@ -41,11 +44,12 @@ pub struct Candidate {
     pub is_allowed: bool,
     /// By which it hides where objects lie.
     pub places: u64,
+    pub allotment: Allotment,
 }
 
 impl Resident {
     pub(super) fn case(&self, alone: &Alone, candidate: Candidate) -> Result<Case, String> {
-        let Candidate { plan, held, kept: known, genesis, tests, is_allowed, places } = candidate;
+        let Candidate { plan, held, kept: known, genesis, tests, is_allowed, places, allotment } = candidate;
         let id: DreamId = plan.arrival.name.parse().map_err(|error: dream::DreamError| error.to_string())?;
         let dreams = alone.dreams().map_err(|error| error.to_string())?;
         let kept = dreams.read(id).map_err(|error| error.to_string())?;
@@ -69,7 +73,7 @@ impl Resident {
         facts.insert("archive".into(), json!(archived(store, &roots)));
         facts.insert("mandateTests".into(), json!(tests));
         let resting = Resting { names };
-        Ok(Case { facts, plan, touched, verification, held, known, refused, protected, places, resting })
+        Ok(Case { facts, plan, touched, verification, held, known, refused, protected, places, resting, allotment })
     }
 }
 
@@ -109,12 +113,12 @@ impl Refused {
 
 fn unseen(merged: &Merged<'_>, touched: &BTreeMap<String, ObjectId>) -> Option<String> {
     match (merged.changes.len(), touched.len()) {
-        (changes, _) if changes > CHANGES_MAX => {
-            Some(format!("the change is larger than can be looked at: {changes} changes, where {CHANGES_MAX} are told"))
-        }
-        (_, touched) if touched > TOUCHED_MAX => {
-            Some(format!("the change is larger than can be looked at: it touches more than {TOUCHED_MAX} objects"))
-        }
+        (changes, _) if changes > CHANGES_MAX => Some(format!(
+            "it makes {changes} changes, more than the {CHANGES_MAX} that are looked at in one merge; {SMALLER}"
+        )),
+        (_, touched) if touched > TOUCHED_MAX => Some(format!(
+            "it touches more than the {TOUCHED_MAX} objects with methods that are looked at in one merge; {SMALLER}"
+        )),
         _ => None,
     }
 }
@@ -186,7 +190,7 @@ fn touched(told: &[Value], plan: &MergePlan, store: &Store) -> BTreeMap<String, 
         .collect();
     let objects: BTreeSet<ObjectId> = plan.effects.iter().map(|effect| effect.object).collect();
     let kind = |id: &ObjectId| made.get(id).copied().or_else(|| Some(store.read(*id).ok()??.kind));
-    let is_looked_at = |id: &ObjectId| kind(id).is_some_and(|kind| LOOKED_AT.contains(&kind));
+    let is_looked_at = |id: &ObjectId| kind(id).is_some_and(|kind| image::is_one_of(kind, &LOOKED_AT));
     let mut objects: Vec<ObjectId> = objects.into_iter().filter(is_looked_at).take(TOUCHED_MAX + 1).collect();
     // What was there before keeps the name.
     objects.sort_by_key(|id| (made.contains_key(id), *id));
@@ -202,8 +206,8 @@ fn touched(told: &[Value], plan: &MergePlan, store: &Store) -> BTreeMap<String, 
     touched
 }
 
-/// The numbers of the kinds of plain objects, and of locals, in records: those of no stack are what blocks remember.
-const LOOKED_AT: [u32; 2] = [0, 8];
+/// Plain objects, and locals: those of no stack are what blocks remember.
+const LOOKED_AT: [Kind; 2] = [Kind::Object, Kind::Locals];
 
 fn facts_of(kept: &KeptDream, merged: &Merged<'_>, told: Vec<Value>) -> Map<String, Value> {
     let KeptDream { header, journal, journal_bytes, end, .. } = kept;

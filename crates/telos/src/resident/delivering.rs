@@ -259,6 +259,19 @@ impl Resident {
         self.look_again(when);
     }
 
+    /// Whoever waits for files does not any more: what they belong to is done all the same.
+    pub(super) fn reply_before_files(&mut self, number: u64) {
+        let waiting = self.deliveries.waiting.iter().find(|(_, waiting)| waiting.number == number);
+        let Some(waiting) =
+            waiting.map(|(record, _)| *record).and_then(|record| self.deliveries.waiting.remove(&record))
+        else {
+            return;
+        };
+        let (status, reason) =
+            (DeliveryStatus::Waiting.name().into(), "not yet applied; `telos outbox` tells when they are");
+        self.reply(waiting, FilesReport { status, reason: Some(reason.into()), ..FilesReport::default() }, None);
+    }
+
     fn reply(&mut self, Waiting { number, durability, reply }: Waiting, files: FilesReport, ticket: Option<Ticket>) {
         let left = files.left.len() as u64 + files.more_left;
         let (text, commit) = match reply {

@@ -23,8 +23,8 @@ const FAILED: i32 = 1;
 
 impl Dreaming<'_> {
     /// Evaluates what it was begun for, and says what came of it on its standard output.
-    pub fn do_alone(&mut self, source: &str) -> i32 {
-        let begun = self.begin(&Request { label: "dream".into(), ..Request::evaluate(source) });
+    pub fn do_alone(&mut self, request: &Request) -> i32 {
+        let begun = self.begin(&Request { label: "dream".into(), ..request.clone() });
         let answer = match begun {
             Begun::Done { answer, .. } | Begun::Last(Some(answer)) => answer,
             Begun::Apart(_) | Begun::Aside(_) | Begun::Later(_) | Begun::Last(None) => return FAILED,

@@ -1,6 +1,6 @@
 //! Dreams of a resident: how one is begun, what live keeps for it meanwhile, and what its copy does.
 
-use super::admission::{check_directories, check_mandate};
+use super::admission::check_mandate;
 use super::dreaming::{Dreaming, words_of};
 use super::farewell::{Attended, Farewell};
 use super::glance::{Glance, waking_facts};
@@ -9,10 +9,11 @@ use super::nested::Parents;
 use super::{Resident, hide_places, lend, shown};
 use crate::answer::failure_of;
 use crate::host::dream::{Asked, GoingOn};
+use crate::images::check_apart;
 use crate::report;
 use crate::turns;
 use dream::{Alone, Bounds, DreamId, End, Forked, Header, Limits, Lineage, Record, Sealed, SeenDirectory, Status};
-use image::{Guard, Imagined};
+use image::{Guard, Imagined, now_ms};
 use keeper::protocol::{Answer, DreamBegun, DreamOrder, Failure, FailureKind, Outcome, Request, Rung, Shown};
 use keeper::{Begun, Birth, Outside};
 use merge::Policy;
@@ -24,7 +25,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 use store::{Branched, Commit, ForkPoint};
 
 /// What a dream may use, if nobody says more or less.
@@ -42,6 +43,8 @@ const DREAMS_MAX: usize = 2048;
 pub struct UnderWay {
     dreams: BTreeMap<String, Attended>,
     pub parents: Parents,
+    /// Those that the keeper is to end.
+    pub unwanted: Vec<String>,
     /// Made with the first one.
     farewell: Option<Farewell>,
 }
@@ -135,14 +138,22 @@ impl Resident {
         if self.is_dream {
             return;
         }
-        for Asked { actor, mandate, source } in self.desk.take() {
-            let order = DreamOrder { mandate, agent: "Telos".into(), source: Some(source), ..DreamOrder::default() };
+        for Asked { actor, mandate, source, budget } in self.desk.take() {
+            let order = DreamOrder {
+                mandate,
+                agent: "Telos".into(),
+                source: Some(source),
+                time_ms: budget.time_ms,
+                source_fuel: budget.fuel,
+                source_memory_bytes: budget.memory_bytes,
+                ..DreamOrder::default()
+            };
             if let Err(failure) = self.fork(&order, Some(actor)) {
                 report::say(&format!("warning: dream {} did not begin: {}", DreamId(actor), failure.message));
             }
         }
-        for order in self.desk.take_to_merge() {
-            self.merge_when_over(order);
+        for (order, timeout_ms) in self.desk.take_to_merge() {
+            self.merge_when_over(order, timeout_ms);
         }
     }
 
@@ -159,7 +170,7 @@ impl Resident {
             ));
         }
         check_mandate(&order.mandate).map_err(refused)?;
-        check_directories(self.image.store().directory(), self.directories_of(order).map_err(refused)?)
+        check_apart(Some(self.image.store().directory()), self.directories_of(order).map_err(refused)?)
             .map_err(refused)?;
         if order.memory_bytes.is_some_and(|bytes| bytes < MEMORY_BYTES_LEAST) {
             let least = MEMORY_BYTES_LEAST >> 20;
@@ -188,9 +199,10 @@ impl Resident {
                 self.dreams.parents.begun(&name, order);
                 let (since_ms, time) = (now_ms(), order.time_ms.unwrap_or(TIME.as_millis() as u64));
                 self.desk.begun(&name, GoingOn { since_ms, ends_by_ms: since_ms.saturating_add(time) });
-                self.dreams
-                    .dreams
-                    .insert(name.clone(), Attended { dream: DreamId(point.actor), attendant: child, pin });
+                self.dreams.dreams.insert(
+                    name.clone(),
+                    Attended { dream: DreamId(point.actor), attendant: child, pin, is_unwanted: false },
+                );
                 self.births.push(Birth { dream: name, policies: order.policies.clone(), line: line.into() });
                 Ok(point)
             }
@@ -202,9 +214,17 @@ impl Resident {
         }
     }
 
-    /// In live: waits until this dream is over.
-    pub(super) fn await_end(&self, name: &str) {
-        self.dreams.dreams.get(name).into_iter().for_each(Attended::await_end);
+    /// In live: waits until this dream is over, or the wait is.
+    pub(super) fn await_end(&self, name: &str, is_over: &dyn Fn() -> bool) {
+        self.dreams.dreams.get(name).into_iter().for_each(|attended| attended.await_end(is_over));
+    }
+
+    /// Nobody needs this dream any more, nor what is kept of it.
+    pub(super) fn is_unwanted(&mut self, name: &str) {
+        if let Some(attended) = self.dreams.dreams.get_mut(name) {
+            attended.is_unwanted = true;
+            self.dreams.unwanted.push(name.into());
+        }
     }
 
     fn check_parent(&self, name: &str) -> Result<(), String> {
@@ -311,7 +331,8 @@ impl Resident {
         dreaming.resident.let_coroutines_rest();
         if let Some(source) = &order.source {
             dreaming.lead_to(Outside::alone(conversation));
-            return dreaming.do_alone(source);
+            let (fuel, memory_bytes) = (order.source_fuel, order.source_memory_bytes);
+            return dreaming.do_alone(&Request { fuel, memory_bytes, ..Request::evaluate(source.clone()) });
         }
         let begin = |outside| {
             dreaming.lead_to(outside);
@@ -392,10 +413,6 @@ fn commit_of(entry: &dream::Entry) -> Commit {
         changes: entry.changes().to_vec(),
         inverse: Vec::new(),
     }
-}
-
-fn now_ms() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }
 
 fn name_of(point: &ForkPoint) -> String {

@@ -3,13 +3,14 @@
 
 use crate::report;
 use dream::{DreamError, DreamId, Dreams, Retention};
+use image::now_ms;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, kill_process, pidfd_open, waitpid};
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 use store::Pin;
 
 /// How many dreams come to their end between two looks at what is kept of them,
@@ -18,19 +19,23 @@ const TIDIED_AFTER: u64 = 512;
 const TIDIED_AFTER_TIME: Duration = Duration::from_secs(600);
 /// How long an attendant may take to write down the end of a dream whose line is closed.
 const LEAVING: Duration = Duration::from_secs(20);
+/// How long nobody who waits for a dream looks up.
+const GLANCE: Duration = Duration::from_millis(20);
 
 /// What is kept for a dream: the pages that it reads, and the number of its attendant, a child of ours.
 pub struct Attended {
     pub dream: DreamId,
     pub attendant: i32,
     pub pin: Pin,
+    /// Nobody wants to know what came of it.
+    pub is_unwanted: bool,
 }
 
 impl Attended {
-    /// Waits until its process has ended, which somebody else takes leave of.
-    pub fn await_end(&self) {
+    /// Waits until its process has ended, which somebody else takes leave of, or until this wait `is_over`.
+    pub fn await_end(&self, is_over: &dyn Fn() -> bool) {
         let end = Pid::from_raw(self.attendant).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
-        let _ = end.is_some_and(|end| has_ended(&end, None));
+        end.into_iter().for_each(|end| while !is_over() && !has_ended(&end, Some(GLANCE)) {});
     }
 
     fn take_leave(self, place: &Place) {
@@ -44,6 +49,12 @@ impl Attended {
             place.tidy(|dreams| match dreams.end_lost(self.dream, reason, now_ms()) {
                 Err(DreamError::Missing(_)) => Ok(()),
                 ended => ended,
+            });
+        }
+        if self.is_unwanted {
+            place.tidy(|dreams| match dreams.remove(self.dream) {
+                Err(DreamError::Missing(_)) => Ok(()),
+                removed => removed,
             });
         }
     }
@@ -103,10 +114,6 @@ impl Place {
         let problem = self.open().and_then(|dreams| tidy(&dreams).map_err(|error| error.to_string())).err();
         problem.iter().for_each(|problem| report::say(&report::harmless(&format!("warning: {problem}"))));
     }
-}
-
-fn now_ms() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }
 
 /// The way to that thread, which ends with it.

@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// The check that looks at the journal alone.
+pub const SAFETY: &str = "safety";
 /// The call by which a candidate tells what it found. No capability has this name, so no program makes it.
 pub const VERDICT: &str = "Verification.verdict";
 
@@ -190,9 +192,18 @@ impl Judgement {
 
     /// One that refuses, for a reason that no check gave.
     pub fn unsure(reason: String) -> Judgement {
-        let (outcome, reads, rests_on) = (CheckOutcome::Unsure, ReadSet::unknown(), Vec::new());
+        Judgement::of_one("candidate", CheckOutcome::Unsure, reason)
+    }
+
+    /// The same for what no rule of the image could allow.
+    pub fn refused(reason: String) -> Judgement {
+        Judgement::of_one(SAFETY, CheckOutcome::Failed, reason)
+    }
+
+    fn of_one(check: &str, outcome: CheckOutcome, reason: String) -> Judgement {
+        let (reads, rests_on) = (ReadSet::unknown(), Vec::new());
         let checked = Checked { outcome, reasons: vec![reason], time_us: 0, reads, read_count: 0, rests_on };
-        Judgement { checks: [("candidate".to_string(), checked)].into(), ..Judgement::default() }
+        Judgement { checks: [(check.to_string(), checked)].into(), ..Judgement::default() }
     }
 
     /// With the tests that the mandate asks for: one that is not there is told as missing.

@@ -11,7 +11,7 @@
 
 use super::candidate::Refused;
 use super::dreaming::Dreaming;
-use super::judgement::{Checked, Judgement, Listing, Tested, VERDICT};
+use super::judgement::{Checked, Judgement, Listing, SAFETY, Tested, VERDICT};
 use super::known::{Kept, Known};
 use super::lend;
 use super::protection::Protected;
@@ -23,7 +23,7 @@ use crate::host::Surroundings;
 use crate::session::{self, Session};
 use dream::{Answered, Call};
 use image::{Imagined, MergePlan, ReadSet};
-use keeper::protocol::{CheckOutcome, Failure, FailureKind};
+use keeper::protocol::{CheckOutcome, Failure, FailureKind, Request};
 use language::syntax::quote;
 use language::{Limits, Value as IoValue};
 use object::change::{Datum, ObjectId};
@@ -32,23 +32,21 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-/// What one unit may use of the machine.
+/// What one unit may use of the machine, if nobody says more or less.
 #[derive(Clone, Copy)]
 struct Allowance {
     fuel: u64,
+    memory_bytes: u64,
     time: Duration,
 }
 
-const TEST: Allowance = Allowance { fuel: 50_000_000, time: Duration::from_secs(5) };
+const TEST: Allowance = Allowance { fuel: 50_000_000, memory_bytes: 256 << 20, time: Duration::from_secs(5) };
 /// What Verification itself does has more: it grows with the tests and with the change.
-const CHECK: Allowance = Allowance { fuel: 2_000_000_000, time: Duration::from_secs(60) };
-const UNIT_MEMORY_BYTES: u64 = 256 << 20;
+const CHECK: Allowance = Allowance { fuel: 2_000_000_000, time: Duration::from_secs(60), ..TEST };
 /// How often a unit is done again that asked the host for something, be it only the time.
 const CHANCES: usize = 20;
 const ASKED_MACHINE: &str =
     "it looks at the machine or the process that it runs in, which is another while it is judged";
-/// The check that looks at the journal alone.
-const SAFETY: &str = "safety";
 /// So many tests are run.
 const TESTS_MAX: usize = 10_000;
 
@@ -70,6 +68,34 @@ pub struct Case {
     /// By which it hides where objects lie.
     pub places: u64,
     pub resting: Resting,
+    pub allotment: Allotment,
+}
+
+/// What whoever asked for the judgement says of what a unit may use, beside its time.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub struct Allotment {
+    fuel: Option<u64>,
+    memory_bytes: Option<u64>,
+}
+
+impl Allotment {
+    pub fn of(request: &Request) -> Allotment {
+        let Request { fuel, memory_bytes, .. } = *request;
+        Allotment { fuel, memory_bytes }
+    }
+
+    /// Whether nobody said anything.
+    pub fn is_usual(self) -> bool {
+        self == Allotment::default()
+    }
+
+    fn of_unit(self, usual: Allowance) -> Allowance {
+        Allowance {
+            fuel: self.fuel.unwrap_or(usual.fuel),
+            memory_bytes: self.memory_bytes.unwrap_or(usual.memory_bytes),
+            ..usual
+        }
+    }
 }
 
 /// Why a message has no answer that counts.
@@ -82,11 +108,12 @@ enum Fault {
 
 impl Fault {
     fn of(failure: &Failure, is_late: bool, allowance: Allowance) -> Fault {
+        let Allowance { fuel, memory_bytes, time } = allowance;
         match failure.kind {
-            FailureKind::Fuel => Fault::Unsure(format!("it used more than {} units of fuel", allowance.fuel)),
-            FailureKind::Memory => Fault::Unsure("it used more memory than it may".into()),
+            FailureKind::Fuel => Fault::Unsure(format!("it used more than {fuel} units of fuel")),
+            FailureKind::Memory => Fault::Unsure(format!("it used more than {memory_bytes} bytes of memory")),
             FailureKind::Interrupted if is_late => {
-                Fault::Unsure(format!("it took longer than {} s", allowance.time.as_secs()))
+                Fault::Unsure(format!("it took longer than {} s", time.as_secs()))
             }
             FailureKind::Interrupted => Fault::Unsure("it was interrupted".into()),
             FailureKind::Exit => Fault::Failed("it ended the program".into()),
@@ -122,6 +149,7 @@ struct Judge<'j, 'r> {
     verification: ObjectId,
     touched: &'j BTreeMap<String, ObjectId>,
     places: u64,
+    allotment: Allotment,
     /// Names of the tests that it ran.
     ran: BTreeSet<String>,
 }
@@ -129,13 +157,24 @@ struct Judge<'j, 'r> {
 impl Dreaming<'_> {
     /// Judges, and tells the journal what was found; gives the exit code.
     pub fn judge(&mut self, case: Case) -> i32 {
-        let Case { plan, facts, touched, verification, held, known, refused, protected, places, resting } = case;
+        let Case { plan, facts, touched, verification, held, known, refused, protected, places, resting, allotment } =
+            case;
         let watch = self.resident.watch.clone();
         let alarm = Alarm::new(move || keeper::Watch::interrupt(&*watch));
         let surroundings = Surroundings::of(self.resident.image.vm_mut());
         let (protected, resting, touched, ran) = (&protected, &resting, &touched, BTreeSet::new());
-        let mut judge =
-            Judge { dreaming: self, alarm, protected, resting, surroundings, verification, touched, places, ran };
+        let mut judge = Judge {
+            dreaming: self,
+            alarm,
+            protected,
+            resting,
+            surroundings,
+            verification,
+            touched,
+            places,
+            allotment,
+            ran,
+        };
         let judgement = judge.judgement(plan, facts, held, known, &refused);
         let told = judgement.and_then(|judgement| {
             let told = judgement.encode();
@@ -360,8 +399,9 @@ impl Judge<'_, '_> {
         self.surroundings.put_back(resident.image.vm_mut());
         resident.image.vm_mut().hide_places(self.places);
         let verification = resident.image.value_of(self.verification);
-        let Allowance { fuel, time } = allowance;
-        let limits = Limits { fuel: Some(fuel), memory_bytes: Some(UNIT_MEMORY_BYTES), ..resident.limits.clone() };
+        let allowance = self.allotment.of_unit(allowance);
+        let Allowance { fuel, memory_bytes, time } = allowance;
+        let limits = Limits { fuel: Some(fuel), memory_bytes: Some(memory_bytes), ..resident.limits.clone() };
         resident.image.vm_mut().set_limits(limits);
         let (session, actor) = (&mut resident.session, resident.image.store().actor());
         self.alarm.set(time);
@@ -380,7 +420,8 @@ impl Judge<'_, '_> {
             Ok(Ok(Imagined { value, written, .. })) => {
                 match written.iter().find(|object| self.protected.holds(**object)) {
                     Some(object) => Err(Fault::Failed(format!(
-                        "it writes to object {object}, which is protected: {}",
+                        "it writes to {}, which is protected: {}",
+                        self.resting.name(*object),
                         self.protected.why(*object)
                     ))),
                     None => Ok(value),

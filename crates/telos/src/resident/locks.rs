@@ -12,6 +12,7 @@ use super::{Roots, judges};
 use crate::report;
 use image::Guard;
 use keeper::protocol::LockLine;
+use object::Kind;
 use object::change::{Body, ChangeId, Creation, Datum, ObjectId, Run, Text};
 use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
@@ -21,8 +22,8 @@ use store::{Store, StoreError};
 pub const COVERED_MAX: usize = 20_000;
 /// The slot of Telos that has the locks.
 pub const SLOT: &str = "locks";
-/// What belongs to whoever holds it, by the numbers of kinds in records: Number, Sequence, List, Map, Block and Message.
-const BELONGING: [u32; 6] = [1, 2, 3, 4, 5, 6];
+/// What belongs to whoever holds it.
+const BELONGING: [Kind; 6] = [Kind::Number, Kind::Sequence, Kind::List, Kind::Map, Kind::Block, Kind::Message];
 pub const WHOLE: &str = "the image";
 
 pub fn dream_is_locked(name: &str) -> String {
@@ -211,7 +212,7 @@ pub fn covered_with(
     while let Some(each) = queue.pop_front() {
         let Some(record) = store.read(each).map_err(|error| error.to_string())? else { continue };
         let has_type = || record.slots.iter().any(|(slot, _)| slot.as_bytes() == b"type");
-        let belongs = each == object || (BELONGING.contains(&record.kind) && !has_type());
+        let belongs = each == object || (image::is_one_of(record.kind, &BELONGING) && !has_type());
         if !belongs {
             meet(each);
             continue;

@@ -6,18 +6,20 @@
 use super::candidate::{Candidate, verification_of};
 use super::evidence;
 use super::judgement::Judgement;
+use super::judging::Allotment;
 use super::known::Kept;
 use super::protection::Genesis;
 use super::rejecting::Rejected;
+use super::telling::damaged;
 use super::{Resident, cause_of, promises};
 use dream::{DreamId, KeptDream};
-use image::{Arrival, MergePlan};
+use image::{Arrival, ImageError, MergePlan};
 use keeper::protocol::{
     Answer, Command, DreamOrder, FailureKind, MergeOrder, MergeReport, MergeStatus, Outcome, Request, Shown, Verdict,
 };
 use keeper::{Begun, Conclusion};
 use merge::{Effect, Policy};
-use object::change::{ActorId, Datum, ObjectId, Text, Time};
+use object::change::{ActorId, ObjectId, Time};
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -32,8 +34,8 @@ const CANDIDATE_TIME: Duration = Duration::from_secs(300);
 #[derive(Default)]
 pub struct Merges {
     under_way: BTreeMap<String, UnderWay>,
-    /// Dreams that are to be merged when they are over, because the image asked for it.
-    wanted: BTreeMap<String, MergeOrder>,
+    /// Dreams that are to be merged when they are over, because the image asked for it, and how long judging may take.
+    wanted: BTreeMap<String, (MergeOrder, Option<u64>)>,
     concluded: Vec<Conclusion>,
     numbers: u64,
     genesis: OnceCell<Genesis>,
@@ -98,7 +100,7 @@ impl Resident {
             return Begun::Done { answer: Answer::new(Outcome::Failure(failure)), wait: None };
         }
         let number = self.merges.next_number();
-        let begun = self.arrival_of(order).and_then(|arrival| {
+        let begun = self.arrival_of(order).and_then(|(arrival, against)| {
             let (order, request) = (order.clone(), request.clone());
             let start = Instant::now();
             let (plan, verification, candidates, repeated) = (None, None, 0, 0);
@@ -117,7 +119,10 @@ impl Resident {
                 start,
                 is_unattended,
             };
-            self.judge_anew(under_way, Judgement::default())
+            match against {
+                Some(why) => self.reject_unjudged(under_way, why),
+                None => self.judge_anew(under_way, Judgement::default()),
+            }
         });
         match begun {
             Ok(Next::Candidate(_)) => Begun::Later(number),
@@ -129,12 +134,13 @@ impl Resident {
     }
 
     /// The image itself asked for it. Nobody waits for the answer: what came of it is in the image.
-    pub(super) fn merge_when_over(&mut self, order: MergeOrder) {
+    pub(super) fn merge_when_over(&mut self, order: MergeOrder, timeout_ms: Option<u64>) {
         if self.dreams.is_going_on(&order.dream) {
-            self.merges.wanted.insert(order.dream.clone(), order);
+            self.merges.wanted.insert(order.dream.clone(), (order, timeout_ms));
             return;
         }
-        let request = Request { author: Some("Telos".into()), ..Request::new(Command::Merge(Box::new(order.clone()))) };
+        let command = Command::Merge(Box::new(order.clone()));
+        let request = Request { author: Some("Telos".into()), timeout_ms, ..Request::new(command) };
         if let Begun::Done { answer: Answer { outcome: Outcome::Failure(failure), .. }, .. } =
             self.begin_merge(&order, &request, true)
         {
@@ -146,13 +152,13 @@ impl Resident {
     /// A dream is over: it may be one that is to be merged, or a candidate.
     pub(super) fn merge_as_wanted(&mut self, name: &str) {
         self.candidate_is_over(name);
-        if let Some(order) = self.merges.wanted.remove(name) {
-            self.merge_when_over(order);
+        if let Some((order, timeout_ms)) = self.merges.wanted.remove(name) {
+            self.merge_when_over(order, timeout_ms);
         }
     }
 
-    /// What a dream brings. It must be over.
-    fn arrival_of(&self, order: &MergeOrder) -> Result<Arrival, String> {
+    /// What a dream brings, and why that is refused whatever judges it, if it is. It must be over.
+    fn arrival_of(&self, order: &MergeOrder) -> Result<(Arrival, Option<String>), String> {
         let id: DreamId = order.dream.parse().map_err(|error: dream::DreamError| error.to_string())?;
         if self.dreams.is_going_on(&order.dream) {
             return Err(format!("dream {id} is going on; `telos dream end {id}` ends it"));
@@ -163,8 +169,12 @@ impl Resident {
             Some(name) => policy_of(name)?,
             None => header.policy,
         };
-        promises::check(&header, &journal)?;
-        self.image.check_outbox(journal.changes()).map_err(|error| error.to_string())?;
+        let outbox = match self.image.check_outbox(journal.changes()) {
+            Ok(()) => None,
+            Err(ImageError::NotMerged(why)) => Some(why),
+            Err(error) => return Err(error.to_string()),
+        };
+        let against = promises::check(&header, &journal).err().or(outbox);
         let mut parents: Vec<(ActorId, u64)> = Vec::new();
         let mut around = header.parent;
         while let Some((parent, changes)) = around {
@@ -172,10 +182,15 @@ impl Resident {
             around = dreams.header(parent).map_err(|error| error.to_string())?.parent;
         }
         parents.reverse();
-        let receipt = end.as_ref().map_or(header.forked, |end| Time::from_ms(end.ended_ms)).max(header.forked);
+        // Without its end nobody knows how much of the journal is missing.
+        let end = end.ok_or_else(|| damaged(&order.dream))?;
+        let receipt = Time::from_ms(end.ended_ms).max(header.forked);
         let only = match order.only.is_empty() {
             true => None,
-            false => Some(order.only.iter().map(|path| self.place_of(path)).collect::<Result<_, _>>()?),
+            false => {
+                let place = |path: &String| self.place_at(path).map(|place| (place.object, Some(place.slot)));
+                Some(order.only.iter().map(place).collect::<Result<_, _>>()?)
+            }
         };
         let arrival = Arrival {
             actor: header.actor,
@@ -193,7 +208,7 @@ impl Resident {
         };
         let strange = arrival.only_unchanged().map(|at| format!("\"{}\"", order.only[at]));
         match strange.collect::<Vec<_>>().join(", ") {
-            strange if strange.is_empty() => Ok(arrival),
+            strange if strange.is_empty() => Ok((arrival, against)),
             strange => Err(format!("dream {id} did not change {strange}; `telos dream show {id}` has what it did")),
         }
     }
@@ -234,29 +249,57 @@ impl Resident {
         }
         let nothing_left = under_way.merged_in_part.filter(|_| plan.is_empty() && plan.is_planned());
         if let Some(commit) = plan.merged_before.or(nothing_left) {
-            let report = under_way.report(MergeStatus::Known, &plan, Verdict::default(), Some(commit));
+            // It was found good then.
+            let verdict = Verdict { is_accepted: true, ..Verdict::default() };
+            let report = under_way.report(MergeStatus::Known, &plan, verdict, Some(commit));
             return Ok(Next::Nothing(Box::new(report)));
         }
         under_way.candidates += 1;
         under_way.verification = self.verification();
+        let time_ms = CANDIDATE_TIME.as_millis() as u64;
         let order = DreamOrder {
             mandate: format!("judge {}", under_way.order.dream),
             agent: "Verification".into(),
-            time_ms: Some(CANDIDATE_TIME.as_millis() as u64),
+            // Nobody looks at the clock for what the image asked for itself.
+            time_ms: Some(under_way.request.timeout_ms.unwrap_or(time_ms).min(time_ms)),
             ..DreamOrder::default()
         };
         let (genesis, is_allowed) = (self.genesis(), under_way.request.is_allowed);
         let tests = under_way.order.tests.clone();
-        // A second one has what the first found, unless that does not count.
-        let kept = self.merges.kept.clone().filter(|_| under_way.candidates == 1);
+        let allotment = Allotment::of(&under_way.request);
+        // A second one has what the first found, unless that does not count; nor does what others found that were given more or less.
+        let kept = self.merges.kept.clone().filter(|_| under_way.candidates == 1 && allotment.is_usual());
         let places = under_way.places;
-        self.candidate = Some(Candidate { plan, held, kept, genesis, tests, is_allowed, places });
+        self.candidate = Some(Candidate { plan, held, kept, genesis, tests, is_allowed, places, allotment });
         let forked = self.fork(&order, None);
         under_way.plan = self.candidate.take().map(|candidate| candidate.plan);
         let point = forked.map_err(|failure| failure.message)?;
         let name = DreamId(point.actor).to_string();
         self.merges.under_way.insert(name.clone(), under_way);
         Ok(Next::Candidate(name))
+    }
+
+    /// Refuses what needs no judge to be refused; it is noted like any other rejection.
+    fn reject_unjudged(&mut self, mut under_way: UnderWay, why: String) -> Result<Next, String> {
+        let (plan, judgement) = (self.plan_anew(&mut under_way)?, Judgement::refused(why));
+        let verdict = judgement.verdict(&under_way.order.tests);
+        let (report, ticket) = self.reject(&under_way, &plan, &judgement, verdict);
+        self.leave_unsettled(ticket);
+        Ok(Next::Nothing(Box::new(report)))
+    }
+
+    fn reject(
+        &mut self,
+        under_way: &UnderWay,
+        plan: &MergePlan,
+        judgement: &Judgement,
+        verdict: Verdict,
+    ) -> (MergeReport, Option<Ticket>) {
+        let ticket = match under_way.order.is_trial {
+            true => None,
+            false => self.archive(&under_way.request, &Rejected { plan, verdict: &verdict, judgement }),
+        };
+        (under_way.report(MergeStatus::Rejected, plan, verdict, None), ticket)
     }
 
     /// What this image was born with.
@@ -296,11 +339,31 @@ impl Resident {
 
     /// If live has to stand still for a candidate: waits until that is over, and decides. The keeper knows of the candidate by then,
     /// so that it is answered what it asks for. False if there is nothing to wait for.
-    pub(super) fn await_candidate(&mut self) -> bool {
-        let Some(name) = self.merges.awaited.take() else { return false };
-        self.await_end(&name);
+    pub(super) fn await_candidate(&mut self, is_called: &dyn Fn() -> bool) -> bool {
+        let Some(name) = self.merges.awaited.clone() else { return false };
+        self.await_end(&name, is_called);
+        if is_called() {
+            // Whoever calls may not want it any more; else it is waited for again.
+            return false;
+        }
+        self.merges.awaited = None;
         self.candidate_is_over(&name);
         true
+    }
+
+    /// Whoever asked for it does not want it any more: its candidate ends, and nothing is merged. What is committed is merged, and
+    /// nobody waits until its files are there.
+    pub(super) fn cancel_merge(&mut self, number: u64) {
+        let is_it = |(_, under_way): &(&String, &UnderWay)| under_way.number == number;
+        let Some(name) = self.merges.under_way.iter().find(is_it).map(|(name, _)| name.clone()) else {
+            return self.reply_before_files(number);
+        };
+        let Some(under_way) = self.merges.under_way.remove(&name) else { return };
+        self.merges.awaited = self.merges.awaited.take().filter(|awaited| *awaited != name);
+        self.is_unwanted(&name);
+        let what = if under_way.order.is_trial { "it was not judged to its end" } else { "nothing was merged" };
+        let answer = Answer::failed(FailureKind::Interrupted, format!("interrupted; {what}"));
+        self.merges.concluded.push(Conclusion { number, answer, wait: None });
     }
 
     /// Live's own, as it is now.
@@ -325,20 +388,14 @@ impl Resident {
         mut judgement: Judgement,
         told: Vec<u8>,
     ) -> Result<Option<(MergeReport, Option<Ticket>)>, String> {
-        let failed = |error: image::ImageError| error.to_string();
+        let failed = |error: ImageError| error.to_string();
         if under_way.candidates > 1 {
             under_way.repeated += judgement.done;
         }
         let mut verdict = judgement.verdict(&under_way.order.tests);
         if !verdict.is_accepted {
             let plan = self.plan_anew(&mut under_way)?;
-            let ticket = if under_way.order.is_trial {
-                None
-            } else {
-                let rejected = Rejected { plan: &plan, verdict: &verdict, judgement: &judgement };
-                self.archive(&under_way.request, &rejected)
-            };
-            return Ok(Some((under_way.report(MergeStatus::Rejected, &plan, verdict, None), ticket)));
+            return Ok(Some(self.reject(&under_way, &plan, &judgement, verdict)));
         }
         let Some(MergePlan { at: since_commit, .. }) = under_way.plan else {
             return Err("nothing was planned that could be judged".into());
@@ -381,7 +438,9 @@ impl Resident {
         self.check_rest(&under_way)?;
         let merged = self.image.merge(&cause, &plan).map_err(failed)?;
         // Before this merge: what it does, and writes down, is something to be looked at like all that comes.
-        self.merges.kept = Kept::of(told, plan.at);
+        if Allotment::of(&under_way.request).is_usual() {
+            self.merges.kept = Kept::of(told, plan.at);
+        }
         self.renew_guard_after(&cause);
         let status = match (merged.ticket, merged.commit) {
             (Some(_), _) => MergeStatus::Merged,
@@ -389,29 +448,6 @@ impl Resident {
             (None, None) => MergeStatus::Unchanged,
         };
         Ok(Some((under_way.report(status, &plan, verdict, merged.commit), merged.ticket)))
-    }
-}
-
-impl Resident {
-    /// An object and a slot of it, or none for all of them, by names from the Lobby: `Garden grow` or `Garden.grow`.
-    pub(super) fn place_of(&self, path: &str) -> Result<(ObjectId, Option<Text>), String> {
-        let store = self.image.store();
-        let mut object = self.desk.roots().lobby.ok_or("the image has no Lobby")?;
-        let names: Vec<&str> = path.split([' ', '.']).filter(|name| !name.is_empty()).collect();
-        let Some((last, names)) = names.split_last() else { return Err("there is no name in it".into()) };
-        let is_slot = |object: ObjectId, name: &str| -> Result<Option<Datum>, String> {
-            let record = store.read(object).map_err(|error| error.to_string())?;
-            let slots = record.map(|record| record.slots).unwrap_or_default();
-            Ok(slots.into_iter().find(|(slot, _)| slot.as_bytes() == name.as_bytes()).map(|(_, value)| value))
-        };
-        for name in names.iter().filter(|name| **name != "Lobby") {
-            match is_slot(object, name)? {
-                Some(Datum::Object(next)) => object = next,
-                Some(_) => return Err(format!("{name}, in \"{path}\", is no object that has slots")),
-                None => return Err(format!("there is no {name}, in \"{path}\"")),
-            }
-        }
-        Ok((object, Some(Text::from(*last))))
     }
 }
 
@@ -436,10 +472,11 @@ impl UnderWay {
     }
 }
 
-fn policy_of(name: &str) -> Result<Policy, String> {
+pub fn policy_of(name: &str) -> Result<Policy, String> {
     let found = Policy::ALL.into_iter().find(|policy| image::policy_name(*policy) == name);
     found.ok_or_else(|| {
-        format!("there is no policy \"{name}\": take fork-wins, live-wins, last-writer-wins or keep-both")
+        let names = Policy::ALL.map(image::policy_name).join(", ");
+        format!("there is no policy \"{name}\": take one of {names}")
     })
 }
 

@@ -5,7 +5,7 @@
 use super::{Resident, check_delivered, locks};
 use dream::{DreamId, Dreams};
 use keeper::Begun;
-use keeper::protocol::{Answer, DreamOrder, FailureKind, Nest, Outcome, Shown};
+use keeper::protocol::{Answer, Budget, DreamOrder, FailureKind, Nest, Outcome, Shown};
 use object::change::ActorId;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -47,7 +47,13 @@ impl Parents {
     }
 
     /// One may be begun inside of this, if its name was given to it.
-    fn order(&mut self, within: &str, id: DreamId, mandate: &str, source: &str) -> Result<DreamOrder, String> {
+    fn order(
+        &mut self,
+        within: &str,
+        id: DreamId,
+        (mandate, source): (&str, &str),
+        budget: Budget,
+    ) -> Result<DreamOrder, String> {
         if self.given.get(&id.0).is_none_or(|to| to != within) {
             return Err(format!("{id} is no name that was given to {within}"));
         }
@@ -66,7 +72,9 @@ impl Parents {
             agent: within.into(),
             within: Some(within.into()),
             source: Some(source.into()),
-            time_ms: Some(left.max(1)),
+            time_ms: Some(budget.time_ms.unwrap_or(left).min(left).max(1)),
+            source_fuel: budget.fuel,
+            source_memory_bytes: budget.memory_bytes,
             // Neither its own grants nor answers to one are those of the other.
             grants: parent.grants.clone(),
             policies: parent.policies.clone(),
@@ -88,9 +96,9 @@ impl Resident {
                 self.dreams.parents.given.insert(actor, within.into());
                 Ok(DreamId(actor).to_string())
             }
-            Nest::Begin { dream, mandate, source } => {
+            Nest::Begin { dream, mandate, source, budget } => {
                 let id: DreamId = dream.parse().map_err(|error: dream::DreamError| error.to_string())?;
-                let order = self.dreams.parents.order(within, id, mandate, source)?;
+                let order = self.dreams.parents.order(within, id, (mandate, source), *budget)?;
                 self.fork(&order, Some(id.0)).map(|_| String::new()).map_err(|failure| failure.message)
             }
             Nest::Page(name) => Err(format!("{name} is told of beside the machine")),
@@ -154,7 +162,7 @@ mod tests {
         }
         let mut ask = |within: &str| {
             parents.given.insert(ActorId(9), within.into());
-            parents.order(within, DreamId(ActorId(9)), "", "")
+            parents.order(within, DreamId(ActorId(9)), ("", ""), Budget::default())
         };
         assert!(ask("outer").is_err() && ask("inner3").is_err());
         assert!(ask("other").is_ok());

@@ -7,15 +7,15 @@ use super::names::{LiveNames, slot_of};
 use super::protection::{Belonging, OF_MACHINE, Protected};
 use super::{Resident, cause_of};
 use dream::DreamId;
+use dream::path::{names_in, written};
 use dream::show::Names;
 use image::{Cause, MergePlan};
 use keeper::protocol::{Failure, FailureKind, LockReport, LockTarget, MergeOrder, Request, Shown};
 use language::{Value, Vm};
 use merge::Effect;
-use object::change::{Change, ChangeId, Datum, Field, ObjectId, Operation, Text, Time};
+use object::change::{Change, ChangeId, Field, ObjectId, Operation, Time};
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
-use std::time::{SystemTime, UNIX_EPOCH};
 use store::Ticket;
 
 /// What the history says of a commit that a person allowed.
@@ -117,7 +117,7 @@ impl Resident {
             return Err(refused("a dream unlocks nothing; ask the live image"));
         }
         let name = match target {
-            LockTarget::Object(path) => names_in(path).join("."),
+            LockTarget::Object(path) => name_of(path).map_err(refused)?,
             LockTarget::Dream(name) => name.clone(),
             LockTarget::Whole => WHOLE.into(),
         };
@@ -165,7 +165,7 @@ impl Resident {
         match target {
             LockTarget::Object(path) => {
                 let (object, holder) = self.object_at(path)?;
-                Ok(Found { held: Held::Object { object, holder }, name: names_in(path).join(".") })
+                Ok(Found { held: Held::Object { object, holder }, name: name_of(path)? })
             }
             LockTarget::Dream(name) => {
                 let id: DreamId = name.parse().map_err(|error: dream::DreamError| error.to_string())?;
@@ -206,33 +206,6 @@ impl Resident {
         let telos = record(roots.lobby).and_then(|lobby| slot_of(&lobby, "Telos"));
         let core = record(roots.core).unwrap_or_default();
         telos == Some(object) || OF_MACHINE.iter().any(|name| slot_of(&core, name) == Some(object))
-    }
-
-    /// The object that a path of names leads to, and the slot that it is in; none of the Lobby itself.
-    fn object_at(&self, path: &str) -> Result<(ObjectId, Option<(ObjectId, Text)>), String> {
-        let (store, roots) = (self.image.store(), self.desk.roots());
-        let lobby = roots.lobby.ok_or("the image has no Lobby")?;
-        let names = names_in(path);
-        if names.is_empty() {
-            return Err("there is no name in it".into());
-        }
-        let (mut object, mut holder) = (lobby, None);
-        for (index, name) in names.iter().enumerate().skip_while(|(index, name)| *index == 0 && **name == "Lobby") {
-            // What the Lobby has not, Core may have.
-            let places = [Some(object), roots.core.filter(|_| index == 0)];
-            let mut found = None;
-            for place in places.into_iter().flatten() {
-                let record = store.read(place).map_err(|error| error.to_string())?.unwrap_or_default();
-                let slot = record.slots.into_iter().find(|(slot, _)| slot.as_bytes() == name.as_bytes());
-                found = found.or(slot.map(|(slot, value)| (place, slot, value)));
-            }
-            match found {
-                Some((place, slot, Datum::Object(next))) => (object, holder) = (next, Some((place, slot))),
-                Some(_) => return Err(format!("{name}, in \"{path}\", is no object; lock the one that has it")),
-                None => return Err(format!("there is no {name}, in \"{path}\"")),
-            }
-        }
-        Ok((object, holder))
     }
 
     fn entry_of(&mut self, found: &Found, cause: &Cause) -> Entry {
@@ -302,8 +275,9 @@ impl Resident {
     }
 }
 
-fn names_in(path: &str) -> Vec<&str> {
-    path.split([' ', '.']).filter(|name| !name.is_empty()).collect()
+/// A place as a lock is called after it, however it was written.
+fn name_of(path: &str) -> Result<String, String> {
+    Ok(names_in(path)?.iter().map(|name| written(name)).collect::<Vec<_>>().join("."))
 }
 
 fn shown(report: &LockReport) -> Shown {
@@ -323,7 +297,6 @@ struct Entry {
 impl Entry {
     fn to_map(&self, vm: &mut Vm) -> Value {
         let map = vm.map();
-        let time_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
         let words = [
             ("kind", self.kind),
             ("name", self.name.as_str()),
@@ -334,7 +307,7 @@ impl Entry {
             let text = vm.symbol(text);
             vm.map_put(map, key, text);
         }
-        vm.map_put(map, "time", Value::number(time_ms as f64));
+        vm.map_put(map, "time", Value::number(image::now_ms() as f64));
         self.object.iter().for_each(|object| vm.map_put(map, "object", *object));
         if let Some((holder, slot)) = &self.holder {
             let slot = vm.symbol(slot);

@@ -5,6 +5,7 @@ use super::Roots;
 use super::names::slot_of;
 use super::records::KnownRecords;
 use image::Guard;
+use object::Kind;
 use object::change::{ActorId, Body, Change, ChangeId, Creation, Datum, Field, ObjectId, Operation, Run, Text};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -18,8 +19,8 @@ const BELONGING_MAX: usize = 20_000;
 pub const OF_MACHINE: &[&str] = &["Scheduler", "Coroutine", "Date", "Random", "Importer"];
 /// But not to what this one holds: whoever is asked for names that nobody knows runs in live.
 const ASKED_FOR_NAMES: &str = "Importer";
-/// Of what their slots hold it writes to lists, maps and coroutines, by the numbers of their kinds in records.
-const HELD_KINDS: [u32; 3] = [3, 4, 9];
+/// Of what their slots hold it writes to these.
+const HELD_KINDS: [Kind; 3] = [Kind::List, Kind::Map, Kind::Coroutine];
 /// Slots of Telos that say how dreams are judged, and what came of it; beside those that it was born with.
 const OF_TELOS: &[&str] = &[
     "verification",
@@ -109,7 +110,7 @@ impl Protected {
                 }
                 let held = record(object).into_iter().flat_map(|object| object.slots);
                 let held = held.filter_map(|(_, value)| if let Datum::Object(id) = value { Some(id) } else { None });
-                open.extend(held.filter(|id| record(*id).is_some_and(|held| HELD_KINDS.contains(&held.kind))));
+                open.extend(held.filter(|id| record(*id).is_some_and(|held| image::is_one_of(held.kind, &HELD_KINDS))));
             }
         }
         // Whoever waits leaves its stack in its coroutine, and when it is to go on: the one that tests run in is the root's.

@@ -27,6 +27,10 @@ impl Resting {
             protecteds.sort_by_key(|object| !self.names.contains_key(object));
         }
         let told = named.into_iter().chain(others).chain(protecteds).take(TOLD_MAX);
-        told.map(|object| self.names.get(&object).cloned().unwrap_or_else(|| format!("object {object}"))).collect()
+        told.map(|object| self.name(object)).collect()
+    }
+
+    pub fn name(&self, object: ObjectId) -> String {
+        self.names.get(&object).cloned().unwrap_or_else(|| format!("object {object}"))
     }
 }

@@ -1,6 +1,7 @@
 //! What is left to people after a merge: conflicts to decide on, where a value comes from, and taking a merge back.
 
 use super::names::{LiveNames, slot_of};
+use super::places::Place;
 use super::{Resident, cause_of, evidence};
 use dream::DreamId;
 use dream::show::Names;
@@ -15,21 +16,25 @@ use store::Ticket;
 
 /// So many commits are looked at for where a value comes from.
 const COMMITS_MAX: u64 = 100_000;
+/// So many conflicts are told at once: that fits into an answer.
+pub const CONFLICTS_MAX: u64 = 500;
 /// What is shown of a value.
 const TEXT_CHARS_MAX: usize = 2_000;
 
 type Settled = Result<(Shown, Option<Ticket>), Failure>;
 
 impl Resident {
-    /// All conflicts, the oldest first, as a list.
-    pub(super) fn conflicts(&mut self) -> Settled {
+    /// So many conflicts behind the one of a number, the oldest first.
+    pub(super) fn conflicts(&mut self, after: u64, count: u64, is_all: bool) -> Settled {
         let records = self.records_of_telos("conflicts").map_err(refused)?;
-        let names = self.live_names(records.iter().filter_map(|(_, record)| slot_of(record, "object")).collect());
-        let mut told = Vec::new();
-        for (number, (id, record)) in records.into_iter().enumerate() {
-            told.push(self.conflict(number + 1, id, &record, &names));
-        }
-        Ok((listed(told), None))
+        let is_meant = |(number, (_, record)): &(usize, (ObjectId, Creation))| {
+            *number as u64 > after && (is_all || word(record, "status").as_deref() == Some("open"))
+        };
+        let meant = (1..).zip(records).filter(is_meant).take(count.min(CONFLICTS_MAX) as usize);
+        let meant: Vec<(usize, (ObjectId, Creation))> = meant.collect();
+        let names = self.live_names(meant.iter().filter_map(|(_, (_, record))| slot_of(record, "object")).collect());
+        let told = meant.into_iter().map(|(number, (id, record))| self.conflict(number, id, &record, &names));
+        Ok((listed(told.collect()), None))
     }
 
     fn conflict(&mut self, number: usize, id: ObjectId, record: &Creation, names: &[(ObjectId, String)]) -> Value {
@@ -253,14 +258,11 @@ impl Resident {
 
     /// An object, or a slot of one: the last name is a slot unless there is none, and a whole path may be an object.
     fn object_or_slot(&self, path: &str) -> Result<(ObjectId, Option<String>), String> {
-        let (object, slot) = self.place_of(path)?;
-        let slot = slot.map(|slot| image::readable_text(slot.as_bytes()));
-        let is_dotted = path.contains(['.', ' ']);
-        let record = self.image.store().read(object).map_err(|error| error.to_string())?.unwrap_or_default();
-        match slot.as_deref().and_then(|slot| slot_of(&record, slot)) {
+        let Place { object, slot, value, is_plain } = self.place_at(path)?;
+        match value {
             // `Garden` alone is the object, `Garden.trees` the slot.
-            Some(inner) if !is_dotted => Ok((inner, None)),
-            _ => Ok((object, slot)),
+            Some(Datum::Object(inner)) if is_plain => Ok((inner, None)),
+            _ => Ok((object, Some(image::readable_text(slot.as_bytes())))),
         }
     }
 }

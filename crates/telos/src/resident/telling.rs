@@ -48,7 +48,7 @@ impl Resident {
         let listed = self.kept()?.list().map_err(|error| error.to_string())?;
         let dreams = listed.dreams.iter().map(|dream| {
             let going_on = self.desk.going_on(&dream.header.id().to_string());
-            summary(&dream.header, dream.end.as_ref(), going_on)
+            summary(&dream.header, dream.end.as_ref(), dream.is_open, going_on)
         });
         let damaged = |problem: &dream::DreamError| json!({ "status": "damaged", "reason": problem.to_string() });
         Ok(Value::from_iter(dreams.chain(listed.problems.iter().map(damaged))).to_string())
@@ -103,9 +103,9 @@ impl Resident {
 
 /// All that there is to tell of a dream, as far as it fits.
 pub fn page_of(kept: &KeptDream, store: &Store, roots: &Roots, going_on: Option<GoingOn>) -> Value {
-    let KeptDream { header, journal, end, changed_files, .. } = kept;
+    let KeptDream { header, journal, end, changed_files, is_open, .. } = kept;
     let names = LiveNames::of(store, roots);
-    let mut page = summary(header, end.as_ref(), going_on);
+    let mut page = summary(header, end.as_ref(), *is_open, going_on);
     page["changed_files"] = json!(changed_files);
     page["store"] = json!(format!("{:032x}", u128::from_be_bytes(header.store)));
     page["output"] = json!(end.as_ref().map_or("", |end| end.output.as_str()));
@@ -180,14 +180,19 @@ fn fitting(text: String) -> String {
     format!("{}… and {left_out} lines more, for which there is no room; --json tells all changes\n", &text[..end])
 }
 
-fn summary(header: &Header, end: Option<&End>, going_on: Option<GoingOn>) -> Value {
+fn summary(header: &Header, end: Option<&End>, is_open: bool, going_on: Option<GoingOn>) -> Value {
     let dream = header.id().to_string();
     // One that goes on once more has an end from before.
     let end = end.filter(|end| going_on.is_none_or(|going_on| going_on.since_ms <= end.ended_ms));
+    let (status, reason) = match (end, going_on) {
+        (Some(end), _) => (end.status.name(), reason_of(end)),
+        (None, _) if is_open || going_on.is_some() => ("running", String::new()),
+        (None, _) => ("damaged", damaged(&dream)),
+    };
     json!({
         "dream": dream,
-        "status": end.map_or("running", |end| end.status.name()),
-        "reason": end.map_or(String::new(), reason_of),
+        "status": status,
+        "reason": reason,
         "limit": end.and_then(End::limit),
         "mandate": header.mandate,
         "agent": header.agent,
@@ -202,6 +207,14 @@ fn summary(header: &Header, end: Option<&End>, going_on: Option<GoingOn>) -> Val
             json!({ "time_ms": usage.time_ms, "cpu_ms": usage.cpu_ms, "memory_bytes": usage.memory_bytes })
         }),
     })
+}
+
+/// Of a dream that does not go on, and whose file says no end.
+pub fn damaged(dream: &str) -> String {
+    format!(
+        "what is kept of {dream} is damaged, and its end cannot be read; `telos dream resume {dream}` goes on with what can be, \
+         `telos dream discard {dream}` removes it"
+    )
 }
 
 /// Whoever attends to a dream knows that its program failed; why is the last that it said.

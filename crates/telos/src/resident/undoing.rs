@@ -1,10 +1,11 @@
 //! Files after their merge: taking one back brings back what was there before, and a file that was left alone can still be taken.
 
 use super::delivering::{Reply, Waiting};
-use super::names::slot_of;
+use super::names::{LiveNames, slot_of};
 use super::settling::word;
 use super::{Resident, cause_of};
 use crate::handover::{Place, call};
+use dream::show::Names;
 use image::{Delivery, DeliveryStatus, ImageError, Withdrawal};
 use keeper::Begun;
 use keeper::protocol::{Answer, ConflictChoice, Failure, FailureKind, Outcome, Request, Shown};
@@ -43,8 +44,7 @@ impl Resident {
             let cancelled = withdrawal.cancelled.iter().filter_map(|(delivery, _)| delivery.record);
             self.forget_deliveries(&cancelled.collect(), TAKEN_BACK, reverted.ticket);
         }
-        let place = |(object, place): &(ObjectId, String)| format!("{place} of object {object}");
-        let left: Vec<String> = reverted.contended.iter().map(place).collect();
+        let left = self.named_places(&reverted.contended);
         let commit = reverted.ticket.map(|ticket| ticket.number);
         let mut told = json!({ "commit": commit, "reverted": number, "left_alone": left });
         if let Some(calls) = calls.filter(|_| reverted.ticket.is_some()) {
@@ -56,6 +56,18 @@ impl Resident {
             }
             None => Ok(Ok((Shown { text: told.to_string(), kind: "Map".into() }, reverted.ticket))),
         }
+    }
+
+    /// Places as a person would say where they are.
+    fn named_places(&self, places: &[(ObjectId, String)]) -> Vec<String> {
+        if places.is_empty() {
+            return Vec::new();
+        }
+        let names = LiveNames::of(self.image.store(), &self.desk.roots());
+        let named = |(object, place): &(ObjectId, String)| {
+            format!("{place} of {}", names.name(*object).unwrap_or_else(|| format!("object {object}")))
+        };
+        places.iter().map(named).collect()
     }
 
     /// What becomes of a merge's deliveries if this commit, which may be one, is taken back, and how many calls that concerns.

@@ -1,11 +1,12 @@
 //! `telos dream new` and `resume`: how a dream begins, and what `run` has in common with them.
 
 use super::connect;
-use crate::command::allowance::{Allowance, refusal};
+use crate::command::allowance::Allowance;
 use crate::command::exec::view::{Mapping, mapping};
 use crate::command::print;
+use crate::command::refusal::refusal;
 use crate::options::{ImageDirectory, parse_bytes, parse_time};
-use anyhow::{anyhow, bail};
+use anyhow::anyhow;
 use clap::Args;
 use keeper::Client;
 use keeper::protocol::{Command, DreamBegun, DreamGrant, DreamOrder, Outcome, Request};
@@ -108,7 +109,7 @@ fn begin_and_hear(client: &mut Client, order: DreamOrder) -> anyhow::Result<Drea
     let greeting = Request { dream: Some(begun.dream.clone()), ..Request::evaluate("nil") };
     match client.send(&greeting)?.outcome {
         Outcome::Value(_) => Ok(begun),
-        Outcome::Failure(failure) => bail!(failure.message),
+        Outcome::Failure(failure) => Err(refusal(failure)),
     }
 }
 

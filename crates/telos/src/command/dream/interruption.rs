@@ -1,5 +1,6 @@
 //! Requests that another thread may interrupt, such as a handler of Ctrl-C.
 
+use crate::session::exit_code;
 use keeper::protocol::{Answer, Request};
 use keeper::{Canceller, Client, KeeperError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,6 +24,18 @@ impl Interruption {
         Ok(Interruption { canceller: Arc::new(client.canceller()?), state: Arc::default() })
     }
 
+    /// Lets Ctrl-C interrupt. The second one does not wait for an image that does not answer.
+    pub fn at_ctrl_c(self) -> Interruption {
+        let pressed = self.clone();
+        // Without a handler Ctrl-C ends us, and what was asked with us.
+        let _ = ctrlc::set_handler(move || {
+            if pressed.interrupt() {
+                std::process::exit(exit_code::INTERRUPTED.into());
+            }
+        });
+        self
+    }
+
     /// Says whether it was interrupted before.
     pub fn interrupt(&self) -> bool {
         let mut state = self.state();
@@ -31,11 +44,6 @@ impl Interruption {
             let _ = self.canceller.cancel(request);
         }
         std::mem::replace(&mut state.is_over, true)
-    }
-
-    /// Nothing more is asked through this: whoever interrupts from now on is told that it was interrupted before.
-    pub fn let_go(&self) {
-        self.state().is_over = true;
     }
 
     pub fn is_over(&self) -> bool {

@@ -2,18 +2,24 @@
 //! after its script.
 
 use super::connect;
-use crate::command::allowance::{Allowance, refusal};
+use super::interruption::Interruption;
+use crate::command::allowance::Allowance;
 use crate::command::history::one_line;
+use crate::command::refusal::refusal;
+use crate::command::send::HistoryOptions;
 use crate::command::{RequestOptions, print};
-use crate::options::ImageDirectory;
+use crate::options::{ImageDirectory, parse_bytes, parse_count, parse_time};
 use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use keeper::Client;
 use keeper::protocol::{
-    CheckOutcome, Command, FileLeft, FilesReport, Form, MergeOrder, MergeReport, MergeStatus, Outcome, Request,
-    TestKind, TestResult, Verdict,
+    Answer, CheckOutcome, Command, FailureKind, FileLeft, FilesReport, Form, MergeOrder, MergeReport, MergeStatus,
+    Outcome, Request, TestKind, TestResult, Verdict,
 };
+use merge::Policy;
 use std::fmt::Write;
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// Of each kind so many tests are named.
 const TOLD_MAX: usize = 20;
@@ -44,31 +50,22 @@ Exit codes:
     1   there is no such dream, it is going on, it did not change what --only
         names, or no image is up
     2   wrong usage
-    3   rejected: telos rejections has the reasons; or the dream is locked
-    4   merged, and conflicts are open: telos conflicts has them";
+    3   rejected: telos rejections has the reasons; or it is locked
+    4   merged, and conflicts are open: telos conflicts has them
+  124   --timeout was up before it was judged: nothing is merged
+  130   Ctrl-C before it was judged: nothing is merged";
 
-/// Which side wins where both wrote to the same place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum PolicyName {
-    /// what the dream wrote
-    ForkWins,
-    /// what the live image wrote
-    LiveWins,
-    /// what was written later
-    LastWriterWins,
-    /// what was written later, and the other stays in an open conflict
-    KeepBoth,
-}
-
-impl PolicyName {
-    fn name(self) -> &'static str {
-        match self {
-            PolicyName::ForkWins => "fork-wins",
-            PolicyName::LiveWins => "live-wins",
-            PolicyName::LastWriterWins => "last-writer-wins",
-            PolicyName::KeepBoth => "keep-both",
-        }
-    }
+/// Names of policies, as the command line explains them.
+fn policies() -> PossibleValuesParser {
+    PossibleValuesParser::new(Policy::ALL.map(|policy| {
+        let help = match policy {
+            Policy::ForkWins => "what the dream wrote",
+            Policy::LiveWins => "what the live image wrote",
+            Policy::LastWriterWins => "what was written later",
+            Policy::KeepBoth => "what was written later, and the other stays in an open conflict",
+        };
+        PossibleValue::new(image::policy_name(policy)).help(help)
+    }))
 }
 
 /// Judge a dream that is over and, if it is found good, merge it into the live image
@@ -76,10 +73,20 @@ impl PolicyName {
 #[command(after_help = MERGE_EXAMPLES)]
 pub struct Merge {
     #[command(flatten)]
+    asked: Asked,
+}
+
+/// What judging and merging are told alike.
+#[derive(Args, Debug)]
+struct Asked {
+    #[command(flatten)]
     directory: ImageDirectory,
 
     #[command(flatten)]
-    options: RequestOptions,
+    limits: JudgingLimits,
+
+    #[command(flatten)]
+    history: HistoryOptions,
 
     #[command(flatten)]
     allowance: Allowance,
@@ -95,12 +102,41 @@ pub struct Merge {
     dream: String,
 }
 
+/// What judging may take.
+#[derive(Args, Debug)]
+struct JudgingLimits {
+    /// How many messages each test and check may send: 1000000, 1e6 or 10M; 50M unless given
+    #[arg(long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true, help_heading = "Limits")]
+    fuel: Option<u64>,
+
+    /// How much memory each test and check may use: 64M, 1.5GiB or bytes; 256M unless given
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes, allow_hyphen_values = true, help_heading = "Limits")]
+    memory: Option<u64>,
+
+    /// Stop judging after that time, and merge nothing: 5, 1.5s, 500ms or 2m
+    #[arg(long, value_name = "TIME", value_parser = parse_time, allow_hyphen_values = true, help_heading = "Limits")]
+    timeout: Option<Duration>,
+}
+
+impl Asked {
+    fn judge(self, is_trial: bool) -> anyhow::Result<ExitCode> {
+        let order = self.terms.order(&self.dream, is_trial);
+        let mut client = connect(&self.directory)?;
+        self.allowance.show_to(&mut client)?;
+        let interruption = Interruption::of(&client)?.at_ctrl_c();
+        let JudgingLimits { fuel, memory, timeout } = self.limits;
+        let options = RequestOptions { fuel, memory, timeout, history: self.history };
+        let report = merged(&mut client, &interruption, &options, order)?;
+        tell(&report, self.json)
+    }
+}
+
 /// On what terms something is merged.
 #[derive(Args, Debug, Default)]
 pub struct MergeTerms {
     /// Which side wins where both wrote; fork-wins unless given
-    #[arg(long, value_name = "POLICY")]
-    pub policy: Option<PolicyName>,
+    #[arg(long, value_name = "POLICY", value_parser = policies())]
+    pub policy: Option<String>,
 
     /// Only this slot, such as 'Garden grow'; may be given again
     #[arg(long, value_name = "OBJECT SLOT")]
@@ -117,60 +153,44 @@ impl MergeTerms {
     }
 
     pub fn order(&self, dream: &str, is_trial: bool) -> MergeOrder {
-        let policy = self.policy.map(|policy| policy.name().to_string());
+        let policy = self.policy.clone();
         MergeOrder { dream: dream.into(), policy, only: self.only.clone(), tests: self.test.clone(), is_trial }
     }
 }
 
 impl Merge {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        let order = self.terms.order(&self.dream, false);
-        let mut client = connect(&self.directory)?;
-        self.allowance.show_to(&mut client)?;
-        let report = merged(&mut client, &self.options, order)?;
-        tell(&report, self.json)
+        self.asked.judge(false)
     }
 }
 
 /// Judge a dream that is over, and say what speaks against it; nothing is merged
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  telos dream verify --image garden d65\n\nExit codes:\n    0   nothing speaks against it\n    1   there is no such dream, it is going on, or no image is up\n    2   wrong usage\n    3   something does"
+    after_help = "Examples:\n  telos dream verify --image garden d65\n\nExit codes:\n    0   nothing speaks against it\n    1   there is no such dream, it is going on, or no image is up\n    2   wrong usage\n    3   something does\n  124   --timeout was up first\n  130   Ctrl-C"
 )]
 pub struct Verify {
     #[command(flatten)]
-    directory: ImageDirectory,
-
-    #[command(flatten)]
-    options: RequestOptions,
-
-    #[command(flatten)]
-    allowance: Allowance,
-
-    #[command(flatten)]
-    terms: MergeTerms,
-
-    /// Print a JSON object with status and verdict
-    #[arg(long)]
-    json: bool,
-
-    /// The dream's name
-    dream: String,
+    asked: Asked,
 }
 
 impl Verify {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        let order = self.terms.order(&self.dream, true);
-        let mut client = connect(&self.directory)?;
-        self.allowance.show_to(&mut client)?;
-        let report = merged(&mut client, &self.options, order)?;
-        tell(&report, self.json)
+        self.asked.judge(true)
     }
 }
 
-pub fn merged(client: &mut Client, options: &RequestOptions, order: MergeOrder) -> anyhow::Result<MergeReport> {
+/// Whoever interrupts it is told what came of it: what is committed by then is merged.
+pub fn merged(
+    client: &mut Client,
+    interruption: &Interruption,
+    options: &RequestOptions,
+    order: MergeOrder,
+) -> anyhow::Result<MergeReport> {
     let request = Request { command: Command::Merge(Box::new(order)), ..options.request("", "merge", Form::Json) };
-    match client.send(&request)?.outcome {
+    let answer = interruption.send(client, &request)?;
+    let answer = answer.unwrap_or_else(|| Answer::failed(FailureKind::Interrupted, "interrupted; nothing was merged"));
+    match answer.outcome {
         Outcome::Value(shown) => Ok(serde_json::from_str(&shown.text)?),
         Outcome::Failure(failure) => Err(refusal(failure)),
     }

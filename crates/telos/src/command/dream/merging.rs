@@ -1,6 +1,8 @@
 //! What comes of `telos dream run --merge`, after a script or an agent: a report, or why there was nothing to merge.
 
+use super::interruption::Interruption;
 use super::merge::{self, MergeTerms};
+use crate::command::refusal::code_of;
 use crate::command::{RequestOptions, print};
 use crate::report;
 use crate::session::exit_code;
@@ -14,6 +16,8 @@ pub enum Merging {
     Decided(Box<MergeReport>),
     /// It was not even judged, and why.
     Not(String),
+    /// It was to be judged, and came to no end.
+    Failed(anyhow::Error),
 }
 
 /// How a dream is to be merged, if it is.
@@ -26,16 +30,24 @@ pub struct Wish<'w> {
 
 impl Wish<'_> {
     /// Judges and merges, unless there is something against even asking for that.
-    pub fn fulfil(self, client: &mut Client, dream: Option<&str>, against: Option<String>) -> Merging {
+    pub fn fulfil(
+        self,
+        client: &mut Client,
+        interruption: &Interruption,
+        dream: Option<&str>,
+        against: Option<String>,
+    ) -> Merging {
         let dream = match (dream, against) {
             _ if !self.is_wanted => return Merging::Unwanted,
             (_, Some(why)) => return Merging::Not(why),
             (None, None) => return Merging::Not("there was no dream".into()),
             (Some(dream), None) => dream,
         };
-        match merge::merged(client, self.options, self.terms.order(dream, false)) {
+        // Fuel and memory were for what the dream did; what judges it has its own.
+        let options = RequestOptions { fuel: None, memory: None, ..self.options.clone() };
+        match merge::merged(client, interruption, &options, self.terms.order(dream, false)) {
             Ok(report) => Merging::Decided(Box::new(report)),
-            Err(error) => Merging::Not(report::with_causes(&error)),
+            Err(error) => Merging::Failed(error),
         }
     }
 }
@@ -47,6 +59,7 @@ impl Merging {
             Merging::Unwanted => return,
             Merging::Decided(report) => (json!(report), Value::Null),
             Merging::Not(why) => (Value::Null, json!(why)),
+            Merging::Failed(error) => (Value::Null, json!(report::with_causes(error))),
         };
         told["merge"] = report;
         told["not_merged"] = why;
@@ -60,10 +73,8 @@ impl Merging {
             }
             (Merging::Unwanted, _) => {}
             (Merging::Decided(report), _) => print(&merge::text_of(report)).map(drop)?,
-            (Merging::Not(why), _) => {
-                let dream = dream.unwrap_or("the dream");
-                report::say(&report::harmless(&format!("telos: {dream} is not merged: {why}")));
-            }
+            (Merging::Not(why), dream) => say_not_merged(dream, why),
+            (Merging::Failed(error), dream) => say_not_merged(dream, &report::with_causes(error)),
         }
         Ok(())
     }
@@ -77,6 +88,12 @@ impl Merging {
                 exit_code::EXCEPTION
             }
             Merging::Not(_) => own,
+            Merging::Failed(error) => code_of(error),
         }
     }
+}
+
+fn say_not_merged(dream: Option<&str>, why: &str) {
+    let dream = dream.unwrap_or("the dream");
+    report::say(&report::harmless(&format!("telos: {dream} is not merged: {why}")));
 }

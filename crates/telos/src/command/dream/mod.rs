@@ -15,6 +15,7 @@ mod talk;
 mod tell;
 
 pub use merge::{exit_code, files_text, verdict_text};
+pub use run::WRONG_USAGE;
 
 use crate::options::{Color, ImageDirectory};
 use clap::{Args, Subcommand};

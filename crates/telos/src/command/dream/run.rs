@@ -8,11 +8,11 @@ use super::merging::{Merging, Wish};
 use super::{connect, tell};
 use crate::answer::exit_code_of;
 use crate::command::allowance::Allowance;
+use crate::command::refusal::refusal;
 use crate::command::{RequestOptions, print, send};
 use crate::options::{Color, ImageDirectory};
-use crate::session::exit_code;
 use crate::{report, source};
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use clap::Args;
 use keeper::Client;
 use keeper::protocol::{Answer, Command, DreamBegun, DreamOrder, FailureKind, Form, Outcome, Request, Rung};
@@ -40,7 +40,7 @@ error: --policy and --only say how to merge, and nothing is to be merged: give -
 For more information, try '--help'.";
 
 /// As clap ends with it.
-const WRONG_USAGE: u8 = 2;
+pub const WRONG_USAGE: u8 = 2;
 
 const RUN_EXAMPLES: &str = "\
 Examples:
@@ -70,9 +70,11 @@ Exit codes:
 
 With --merge what came to its end well is judged then:
     0   merged, or it changed nothing
-    3   rejected: telos rejections has the reasons
+    3   rejected: telos rejections has the reasons; or the image is locked
     4   merged, and conflicts are open: telos conflicts has them
-    1   not judged, for the script or the agent failed; 122 to 130 as above";
+    1   not judged, for the script or the agent failed; 122 to 130 as above
+  124   the time of the judgement was up: nothing is merged
+  130   Ctrl-C while it was judged: nothing is merged";
 
 /// Run a script or an agent in a dream, and show what it changed
 ///
@@ -159,14 +161,7 @@ impl Run {
             }
         };
         let client = connect(&self.directory)?;
-        let interruption = Interruption::of(&client)?;
-        let pressed = interruption.clone();
-        // The second one does not wait for an image that does not answer.
-        let _ = ctrlc::set_handler(move || {
-            if pressed.interrupt() {
-                std::process::exit(exit_code::INTERRUPTED.into());
-            }
-        });
+        let interruption = Interruption::of(&client)?.at_ctrl_c();
         let asking = Asking { client, interruption, label, text };
         let mut ran = match self.rung_to_take() {
             RungName::World => self.run_in_world(asking)?,
@@ -287,14 +282,13 @@ impl Run {
             }
             Outcome::Failure(failure) => Some(format!("the script failed: {}", failure.message)),
         };
-        asking.interruption.let_go();
         if self.merge
             && against.is_none()
             && let Err(error) = self.allowance.show_to(&mut asking.client)
         {
-            return Merging::Not(report::with_causes(&error));
+            return Merging::Failed(error);
         }
-        self.wish().fulfil(&mut asking.client, name, against)
+        self.wish().fulfil(&mut asking.client, &asking.interruption, name, against)
     }
 }
 
@@ -320,7 +314,7 @@ impl Asking {
         match answer.outcome {
             Outcome::Value(shown) => Ok(Some((serde_json::from_str(&shown.text)?, answer.output))),
             Outcome::Failure(failure) if failure.kind == FailureKind::Interrupted => Ok(None),
-            Outcome::Failure(failure) => bail!(failure.message),
+            Outcome::Failure(failure) => Err(refusal(failure)),
         }
     }
 

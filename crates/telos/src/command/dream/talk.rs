@@ -1,11 +1,11 @@
 //! `telos dream eval`, `end` and `discard`: what is said to a dream.
 
 use super::connect;
-use crate::command::allowance::{Allowance, refusal};
+use crate::command::allowance::Allowance;
+use crate::command::refusal::refusal;
 use crate::command::{RequestOptions, print, send};
 use crate::options::{Color, ImageDirectory};
 use crate::source;
-use anyhow::bail;
 use clap::Args;
 use keeper::protocol::{Command, FailureKind, Form, Outcome, Request};
 use std::process::ExitCode;
@@ -69,7 +69,7 @@ impl End {
             let wake = Request { dream: Some(dream), ..Request::new(Command::Wake) };
             match client.send(&wake)?.outcome {
                 // That it is over is the answer.
-                Outcome::Failure(failure) if failure.kind != FailureKind::Lost => bail!(failure.message),
+                Outcome::Failure(failure) if failure.kind != FailureKind::Lost => return Err(refusal(failure)),
                 _ => {}
             }
         }

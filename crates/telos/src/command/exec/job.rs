@@ -3,7 +3,8 @@
 use super::Exec;
 use super::language::{Installed, Language, Languages};
 use super::sockets::Keeping;
-
+use crate::images::check_apart;
+use crate::options::ImageDirectory;
 use anyhow::{Context, bail, ensure};
 use sandbox::process::{PATH, VARIABLES};
 use sandbox::{FileIn, Order, Stdin, View};
@@ -43,6 +44,8 @@ impl Job {
     pub fn new(exec: &Exec) -> anyhow::Result<Job> {
         let limits = exec.limits.limits();
         let grants = exec.view.grants()?;
+        let own = ImageDirectory { image: exec.image.clone() }.meant();
+        check_apart(own.as_deref(), grants.iter().map(|grant| grant.host.clone())).map_err(anyhow::Error::msg)?;
         let files = exec.view.handed.files(&limits)?;
         let (network, sockets, keeping) = exec.view.handed.network()?;
         let mut order = Order {

@@ -62,9 +62,10 @@ fn try_stop_on_signals(running: &mut dyn Running, received: &Received) -> io::Re
     Ok(lifeline)
 }
 
-/// After a run: from now on they end us again, with the exit code that a shell would tell.
+/// After a run: from now on they end us again, with the exit code that a shell would tell; but for Ctrl-C, for which the caller has
+/// something better.
 pub fn end_on_signals() {
-    for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] {
+    for signal in [SIGHUP, SIGQUIT, SIGTERM] {
         // Where it cannot be had, the signal is noted and no more.
         let _ = flag::register_conditional_shutdown(signal, 128 + signal, Arc::new(AtomicBool::new(true)));
     }

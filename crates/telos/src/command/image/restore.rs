@@ -2,7 +2,8 @@
 //! gets its name: whatever happens meanwhile, there is a whole image under that name or none.
 
 use super::{examined, print};
-use crate::command::allowance::{Allowance, NotAllowed};
+use crate::command::allowance::Allowance;
+use crate::command::refusal::Refusal;
 use crate::options::is_image;
 use crate::progress::Bar;
 use crate::resident::locks::Locks;
@@ -89,7 +90,7 @@ impl Restore {
         if locks.guard().is_whole() && !self.allowance.is_shown_for(&self.backup)? {
             let shown = self.backup.display();
             let words = format!("{shown} is of a locked image, and restored only with its token: --token-file FILE");
-            return Err(NotAllowed(words).into());
+            return Err(Refusal::for_person(words));
         }
         if let Some(imprint) = Imprint::of(&self.backup)? {
             imprint.copy_to(copy)?;

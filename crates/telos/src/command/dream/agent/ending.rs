@@ -52,11 +52,13 @@ impl Ending {
             self.tell(failure.as_deref(), &page, color)?;
         }
         let against = self.against_merging(failure.as_deref(), code);
+        let mut interruption = self.talk.inside.interruption();
         if wish.is_wanted && against.is_none() {
             signals::end_on_signals();
+            interruption = interruption.at_ctrl_c();
         }
         // That may take a while: a person has seen by now what it is about.
-        let merging = wish.fulfil(&mut self.talk.inside.client, Some(dream), against);
+        let merging = wish.fulfil(&mut self.talk.inside.client, &interruption, Some(dream), against);
         if is_json {
             let mut told = json!({ "dream": dream, "agent": self.to_json(failure), "journal": page });
             merging.add_to(&mut told);
@@ -99,6 +101,9 @@ impl Ending {
         match failure {
             Some(why) => Some(format!("the agent failed: {why}")),
             None if self.signal != 0 => Some("it was interrupted".to_string()),
+            None if self.outcome.verdict == Verdict::Stopped => {
+                Some("the agent said done, and had to be ended, for it did not end by itself".to_string())
+            }
             None if code != 0 => Some(format!("the agent said done, and ended with exit code {code}")),
             None => None,
         }
