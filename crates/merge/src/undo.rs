@@ -51,14 +51,14 @@ impl Undo<'_> {
         self.gone.iter().any(|span| span.holds(stamp.id))
     }
 
-    /// What a place goes back to, and the versions that this replaces; none if nothing of it is undone.
+    /// What a place goes back to, and the versions that this replaces; none if nothing of it is undone or gone.
     fn restored(&self, register: &Register<Datum>) -> Option<(Datum, Preds)> {
-        let stamps = || register.versions.iter().map(|version| version.stamp);
-        if !stamps().any(|stamp| self.is_undone(&stamp)) {
+        let stamps = register.versions.iter().map(|version| version.stamp);
+        let replaced = stamps.filter(|stamp| self.is_undone(stamp) || self.is_gone(stamp));
+        let replaced: Vec<ChangeId> = replaced.map(|stamp| stamp.id).collect();
+        if replaced.is_empty() {
             return None;
         }
-        let replaced = stamps().filter(|stamp| self.is_undone(stamp) || self.is_gone(stamp));
-        let replaced: Vec<ChangeId> = replaced.map(|stamp| stamp.id).collect();
         let without = register.had_not_been(|stamp| self.is_gone(stamp));
         Some((without.shown_without(|stamp| self.is_undone(stamp)).clone(), Preds::Named(replaced.into())))
     }

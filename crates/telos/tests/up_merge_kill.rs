@@ -210,7 +210,7 @@ fn run_and_kill(directory: &Path, told: &mut [Told], random: &mut Random) {
             let is_over = &is_over;
             scope.spawn(move || cycle(client, mind, &desk(directory, mind), told, is_over));
         }
-        std::thread::sleep(Duration::from_micros(random.below(400_000) as u64));
+        std::thread::sleep(Duration::from_micros(random.below(800_000) as u64));
         for _ in 0..random.below(3) + usize::from(only_dreams) {
             let victims = below(up.image_pid);
             victims.get(random.below(victims.len().max(1))).into_iter().for_each(|victim| kill(*victim));
@@ -299,10 +299,11 @@ fn verify(directory: &Path, told: &mut [Told], when: &str) {
         let report = value(&mut client, &merge(&dream)).expect("it is up");
         let report: MergeReport = serde_json::from_str(&report.expect("it is merged")).expect("a report");
         match (is_there, report.status) {
-            (true, MergeStatus::Known) => {}
+            (true, MergeStatus::Known) => told.counts.merged += 1,
             (false, MergeStatus::Merged) => {
                 told.sure.push(number);
                 told.ever.insert(number);
+                told.counts.merged += 1;
             }
             (false, MergeStatus::Rejected) => expect_killed(&report),
             _ => panic!("{when}: {dream}, which is {number} of mind {mind}: {report:?}"),
