@@ -2,7 +2,7 @@
 //! examples of agents in docs/dream.md.
 //!
 //! - ```` ```io ```` is a program that begins with `# name.io`
-//! - ```` ```sh ```` lines that begin with `telos` are run; `# → text` is what they print, `# exit code N` how they end
+//! - ```` ```sh ```` lines that begin with `telos` or `mkdir` are run; `# → text` is what they print, `# exit code N` how they end
 //!   `telos up` goes on beside the others
 //! - ```` ```text ```` is what the program before it prints, on whichever stream
 //!
@@ -11,9 +11,8 @@
 mod launch;
 
 use launch::up::Up;
-use launch::{command, write};
+use launch::{Ran, command, shell, write};
 use std::path::Path;
-use std::process::Command;
 use tempfile::{TempDir, tempdir};
 
 const README: &str = include_str!("../../../README.md");
@@ -35,7 +34,8 @@ fn blocks(document: &str) -> Vec<(&str, String)> {
 /// The commands of a block, each on one line.
 fn commands(text: &str) -> Vec<String> {
     let whole = text.replace("\\\n", "");
-    whole.lines().filter(|line| line.starts_with("telos ")).map(String::from).collect()
+    let is_ours = |line: &&str| line.starts_with("telos ") || line.starts_with("mkdir ");
+    whole.lines().filter(is_ours).map(String::from).collect()
 }
 
 /// A directory like that of the repository, where a reader stands.
@@ -46,22 +46,11 @@ fn repository() -> TempDir {
     directory
 }
 
-/// Runs a line of a shell with our binary first on the path.
-fn shell(directory: &Path, line: &str) -> (Option<i32>, String) {
-    let binary = Path::new(env!("CARGO_BIN_EXE_telos")).parent().expect("the binary is in a directory");
-    let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap_or_default());
-    let mut shell = Command::new("sh");
-    shell.args(["-c", line]).current_dir(directory).env("PATH", path);
-    shell.env("XDG_STATE_HOME", directory.join("state"));
-    let ended = shell.output().expect("there is a shell");
-    (ended.status.code(), String::from_utf8_lossy(&ended.stdout).into_owned())
-}
-
 fn check_line(directory: &Path, line: &str) {
-    let (code, output) = shell(directory, line);
+    let Ran { code, output, errors } = shell(directory, line);
     let comment = line.rsplit_once("# ").map_or("", |(_, comment)| comment);
     let wanted: i32 = comment.strip_prefix("exit code ").map_or(0, |code| code.parse().expect("a number"));
-    assert_eq!(code, Some(wanted), "{line}\n{output}");
+    assert_eq!(code, Some(wanted), "{line}\n{output}{errors}");
     if let Some(text) = comment.strip_prefix("→ ") {
         assert_eq!(output.trim_end(), text, "{line}");
     }
