@@ -74,9 +74,11 @@ fn the_example_agent_mends_a_method_if_the_tests_pass() {
     for line in ["- tax := method(balance * 0.1)", "+ tax := method(balance * 0.2)"] {
         assert!(ran.output.lines().any(|each| each.trim() == line), "{line} in {}", ran.output);
     }
-    for words in
-        [": a fifth", "agent: Account tax was method(\n    balance * 0.1\n)", "done: Account tax is mended; passing tests: 1"]
-    {
+    for words in [
+        ": a fifth",
+        "agent: Account tax was method(\n    balance * 0.1\n)",
+        "done: Account tax is mended; passing tests: 1",
+    ] {
         assert!(ran.errors.contains(words), "{words} in {}", ran.errors);
     }
     assert_eq!(up.send("Account tax").output, "1\n", "live is as it was");
