@@ -1,9 +1,10 @@
 //! Files after their merge: taking one back brings back what was there before, and a file that was left alone can still be taken.
 
 use super::delivering::{Reply, Waiting};
-use super::names::slot_of;
+use super::names::{LiveNames, slot_of};
 use super::settling::word;
 use super::{Resident, cause_of};
+use crate::chronicle::object_text;
 use crate::handover::{Place, call};
 use dream::DreamId;
 use image::{Delivery, DeliveryStatus, ImageError, Withdrawal};
@@ -44,7 +45,8 @@ impl Resident {
             let cancelled = withdrawal.cancelled.iter().filter_map(|(delivery, _)| delivery.record);
             self.deliveries.forget(&cancelled.collect());
         }
-        let place = |(object, place): &(ObjectId, String)| format!("{place} of object {object}");
+        let names = LiveNames::of(self.image.store(), &self.desk.roots());
+        let place = |(object, place): &(ObjectId, String)| format!("{place} of {}", object_text(*object, &names));
         let left: Vec<String> = reverted.contended.iter().map(place).collect();
         let commit = reverted.ticket.map(|ticket| ticket.number);
         let mut told = json!({ "commit": commit, "reverted": number, "left_alone": left });
