@@ -35,8 +35,8 @@ Exit codes:
 /// Evaluate an expression in an image that is up
 ///
 /// It is one transaction: all that it did is committed, or, if it fails, nothing. The value is printed, unless it is
-/// nil or the expression has printed something itself; what lists and maps hold is shortened to 40 characters each, and
-/// whole with --json.
+/// nil or the expression has printed something itself; lists and maps inside of others are shortened to 40
+/// characters, and whole with --json.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Send {
