@@ -53,8 +53,8 @@ def main():
         if not result["passed"]:
             ask("log", text=f"{result['test']}: {result['error']}")
     if report["failed"]:
-        sys.exit(f"{report['failed']} tests fail")
-    ask("done", summary=f"{path} is mended, {report['passed']} tests pass")
+        sys.exit(f"failing tests: {report['failed']}")
+    ask("done", summary=f"{path} is mended; passing tests: {report['passed']}")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, thiserror::Error)]
 pub enum BrokerError {
-    #[error("cannot read {}: {source}", path.display())]
+    #[error("cannot read \"{}\": {source}", path.display())]
     Read { path: PathBuf, source: io::Error },
     #[error("{} is no plain file", path.display())]
     NotAFile { path: PathBuf },

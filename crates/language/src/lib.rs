@@ -97,7 +97,7 @@ pub use content::check_content;
 pub use embed::{Error, Exception, Trace, TraceEntry};
 pub use host::{Host, Output, Zone, ZoneAt};
 pub use inspect::Unknown;
-pub use library::{documentation, sources as library_sources};
+pub use library::{documentation, documentation_in, sources as library_sources};
 #[doc(hidden)]
 pub use limits::CREDIT;
 pub use limits::{Interrupt, Limits};

@@ -93,8 +93,12 @@ pub fn late(prototype: &str) -> Option<&'static str> {
 /// in Io have a `//doc` comment in their source, the primitives a line in the file of their prototype.
 pub fn documentation() -> impl Iterator<Item = (&'static str, &'static str)> {
     let primitives = DOCUMENTS.iter().flat_map(|(name, text)| text.lines().map(move |line| (*name, line)));
-    let comments = sources().flat_map(|(_, source)| source.lines());
-    comments.filter_map(|line| line.trim().strip_prefix("//doc ")?.split_once(' ')).chain(primitives)
+    sources().flat_map(|(_, source)| documentation_in(source)).chain(primitives)
+}
+
+/// What is documented in a source: `//doc List select(element, test) Returns …`.
+pub fn documentation_in(source: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    source.lines().filter_map(|line| line.trim().strip_prefix("//doc ")?.split_once(' '))
 }
 
 /// Evaluates the library in Core. The library is part of this crate, so an error in it is ours.

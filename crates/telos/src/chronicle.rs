@@ -1,8 +1,9 @@
 //! What the store can tell about an image, as the JSON that `telos log`, `show`, `status` and `image` read.
 
 use crate::examination::Examination;
+use dream::show::Names;
 use keeper::protocol::{Answer, ChangeLine, CommitLine, CommitPage, FailureKind, Outcome, Shown};
-use object::change::{Change, ChangeId, Datum, Field, Operation, Preds};
+use object::change::{Change, ChangeId, Datum, Field, ObjectId, Operation, Preds};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -49,12 +50,13 @@ pub fn log(store: &Store, count: u64, before: Option<u64>) -> Result<String, Str
     serde_json::to_string(&lines.map_err(|error| error.to_string())?).map_err(|error| error.to_string())
 }
 
-pub fn show(store: &Store, number: u64) -> Result<String, String> {
+/// What a commit changed, with objects called as they are found now.
+pub fn show(store: &Store, number: u64, names: &dyn Names) -> Result<String, String> {
     let commit = store.commit_at(number).map_err(|error| error.to_string())?;
     let commit =
         commit.ok_or_else(|| format!("commit {number} is not in the history; `telos log` lists those that are"))?;
     let before = before(&commit);
-    let line_of = |change: &Change| change_line(change, before.get(&change.id).copied());
+    let line_of = |change: &Change| change_line(change, before.get(&change.id).copied(), names);
     let changes = commit.changes.iter().take(CHANGES_MAX).map(line_of).collect();
     serde_json::to_string(&CommitPage { commit: line(&commit), changes }).map_err(|error| error.to_string())
 }
@@ -72,7 +74,7 @@ fn before(commit: &Commit) -> BTreeMap<ChangeId, &Datum> {
     before
 }
 
-fn change_line(change: &Change, before: Option<&Datum>) -> ChangeLine {
+fn change_line(change: &Change, before: Option<&Datum>, names: &dyn Names) -> ChangeLine {
     let number = |number: u64| Some(number.to_string());
     let (verb, place, after) = match &change.operation {
         Operation::Create(creation) => ("clone", None, Some(format!("{} slots", creation.slots.len()))),
@@ -88,7 +90,18 @@ fn change_line(change: &Change, before: Option<&Datum>) -> ChangeLine {
         Operation::Remove { member, count } => ("remove", shown(member), number(*count)),
         Operation::Call { name, payload } => ("call", Some(name.to_string()), shown(payload)),
     };
-    ChangeLine { verb: verb.into(), object: change.object.to_string(), place, before: before.and_then(shown), after }
+    ChangeLine {
+        verb: verb.into(),
+        object: object_text(change.object, names),
+        place,
+        before: before.and_then(shown),
+        after,
+    }
+}
+
+/// Its name and its number, or that alone: what is found nowhere has no name.
+pub fn object_text(object: ObjectId, names: &dyn Names) -> String {
+    names.name(object).map_or_else(|| format!("object {object}"), |name| format!("{name} ({object})"))
 }
 
 fn field_text(field: &Field) -> Option<String> {
@@ -120,8 +133,8 @@ pub fn store_facts(store: &Store) -> Vec<(&'static str, Value)> {
         ("last_commit", json!(status.last_commit)),
         ("pending_commits", json!(status.pending_commits)),
         ("pending_changes", json!(status.pending_changes)),
-        ("pending_log_bytes", json!(status.pending_bytes)),
-        ("log_bytes", json!(status.log_bytes)),
+        ("log_used_bytes", json!(status.pending_bytes)),
+        ("log_capacity_bytes", json!(status.log_bytes)),
         ("unflushed_bytes", json!(status.unflushed_bytes)),
         ("image_bytes", json!(status.image_bytes)),
         ("forks", json!(status.forks)),

@@ -1,4 +1,7 @@
-//! What is written about the slots of the library. Reads texts only; what a machine knows is asked for in `help`.
+//! What is written about the slots of the library, and of what genesis makes. Reads texts only; what a machine knows is asked for
+//! in `help`.
+
+use crate::cambrian::GENESIS;
 
 /// One documented slot: `List select(element, expression)` and what it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +27,8 @@ impl Entry {
 
 /// Everything that is documented.
 pub fn entries() -> impl Iterator<Item = Entry> {
-    language::documentation().map(|(prototype, text)| entry(prototype, text))
+    let genesis = language::documentation_in(GENESIS);
+    language::documentation().chain(genesis).map(|(prototype, text)| entry(prototype, text))
 }
 
 /// What is written about one slot of a prototype.
@@ -40,9 +44,8 @@ pub fn is_documented(prototype: &str) -> bool {
 /// What `//metadoc List description …` says of a prototype.
 pub fn description(prototype: &str) -> Option<&'static str> {
     let wanted = format!("//metadoc {prototype} description ");
-    language::library_sources()
-        .flat_map(|(_, source)| source.lines())
-        .find_map(|line| line.trim().strip_prefix(&wanted))
+    let sources = language::library_sources().map(|(_, source)| source).chain([GENESIS]);
+    sources.flat_map(str::lines).find_map(|line| line.trim().strip_prefix(&wanted))
 }
 
 /// Reads `select(element, test) Returns …`.

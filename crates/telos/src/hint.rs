@@ -2,7 +2,9 @@
 
 use crate::documentation;
 use crate::habit;
+use crate::host::Capability;
 use crate::session::Session;
+use clap::ValueEnum;
 use language::syntax::OperatorTable;
 use language::{Exception, Value, Vm, problem};
 
@@ -11,7 +13,7 @@ const NAME_CHARACTERS_MAX: usize = 64;
 
 /// A line of help for an exception, if there is one that helps.
 pub fn for_exception(session: &mut Session, exception: &Exception) -> Option<String> {
-    withheld(&mut session.vm, exception)
+    withheld(session, exception)
         .or_else(|| missing_slot(&mut session.vm, exception))
         .or_else(|| problem(&mut session.vm, exception))
         .or_else(|| missing_brackets(session, exception))
@@ -54,13 +56,16 @@ fn missing_argument(vm: &mut Vm, exception: &Exception) -> Option<String> {
     Some(format!("'{method}' was called without {}, which is nil then", missing.join(" and ")))
 }
 
-fn withheld(vm: &mut Vm, exception: &Exception) -> Option<String> {
-    let what = text_in(vm, exception, "withheldCapability")?;
-    match what.as_str() {
-        "clock" | "files" | "environment" | "processes" | "randomness" | "system" => {
-            Some(format!("start it without --no-host and without --deny {what}"))
+fn withheld(session: &mut Session, exception: &Exception) -> Option<String> {
+    let what = text_in(&mut session.vm, exception, "withheldCapability")?;
+    let capability = Capability::from_str(&what, false).ok()?;
+    match capability {
+        Capability::Dreams | Capability::Network => None,
+        // The session has it: it is withheld for as long as a world dream goes on.
+        _ if session.capabilities().has(capability) => {
+            Some("a world dream is given nothing of the host: --rung process gives it a sealed process".to_string())
         }
-        _ => None,
+        _ => Some(format!("start it without --no-host and without --deny {what}")),
     }
 }
 

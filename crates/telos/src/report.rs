@@ -2,7 +2,7 @@
 
 use crate::command::tamed;
 use crate::session::{Failure, Session};
-use crate::{hint, options::Color};
+use crate::{hint, host, options::Color};
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use anstyle::Style;
 use language::{Error, Exception, Halt, Trace, TraceEntry};
@@ -35,16 +35,19 @@ pub fn advise(session: &mut Session, words: &str, color: Color) {
     say(&renderer.render(&[Group::with_title(Level::HELP.primary_title(words))]));
 }
 
-/// An error with its causes, each said once: many say in their own words what caused them.
+/// An error with its causes, each said once: many say in their own words what caused them. What the system says is said as
+/// programs in Io are told it.
 pub fn with_causes(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain() {
-        let words = cause.to_string();
-        if text.is_empty() {
-            text = words;
-        } else if !text.ends_with(&words) {
-            text = format!("{text}: {words}");
-        }
+        let said = cause.to_string();
+        let of_system = cause.downcast_ref().filter(|cause: &&std::io::Error| cause.raw_os_error().is_some());
+        let words = of_system.map_or_else(|| said.clone(), host::reason);
+        text = match text.strip_suffix(&said) {
+            Some(before) => format!("{before}{words}"),
+            None if text.is_empty() => words,
+            None => format!("{text}: {words}"),
+        };
     }
     text
 }
@@ -263,14 +266,14 @@ fn grouped(number: u64) -> String {
 mod tests {
     use super::*;
 
-    /// The story: "cannot make garden: File exists (os error 17): File exists (os error 17)".
+    /// The story: "cannot make garden: File exists (os error 17): File exists (os error 17)". And some said it as "file exists".
     #[test]
     fn a_cause_that_is_told_already_is_not_told_again() {
         use anyhow::Context;
         let source = std::io::Error::from_raw_os_error(17);
         let error: anyhow::Error = system::SystemError::File { action: "make", path: "x".into(), source }.into();
         let told = with_causes(&error.context("no image"));
-        assert_eq!(told, "no image: cannot make x: File exists (os error 17)");
+        assert_eq!(told, "no image: cannot make x: file exists");
         let plain = Err::<(), _>(anyhow::anyhow!("inside")).context("outside").unwrap_err();
         assert_eq!(with_causes(&plain), "outside: inside");
     }

@@ -56,6 +56,7 @@ use image::{Cause, Image, ImageError};
 use keeper::protocol::{Answer, Command, Durability, Failure, FailureKind, Form, Nest, Outcome, Request, Shown};
 use keeper::{Begun, Birth, Conclusion, Living, Posted, Wait, Watch};
 use language::{Limits, Value, Vm};
+use names::LiveNames;
 use std::convert::Infallible;
 use std::io::Write;
 use std::path::Path;
@@ -338,7 +339,7 @@ impl Living for Resident {
             Command::Names => self.look(|vm| Snapshot::of(vm).to_json()),
             Command::Help(words) => self.look(|vm| help_text(vm, words)),
             Command::Log { count, before } => told(chronicle::log(&store, *count, *before)),
-            Command::Show(number) => told(chronicle::show(&store, *number)),
+            Command::Show(number) => told(chronicle::show(&store, *number, &LiveNames::of(&store, &self.desk.roots()))),
             Command::Revert(number) => match self.revert(*number, request) {
                 Ok(settled) => settled,
                 Err(later) => return *later,

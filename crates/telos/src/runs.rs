@@ -150,7 +150,7 @@ fn month_of(now: Timestamp, back: i32) -> String {
 fn read(path: &Path) -> anyhow::Result<Vec<Value>> {
     let file = match File::open(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        opened => opened.with_context(|| format!("cannot read {}", path.display()))?,
+        opened => opened.with_context(|| format!("cannot read \"{}\"", path.display()))?,
     };
     let mut reader = BufReader::new(file);
     let mut runs = Vec::new();

@@ -207,6 +207,10 @@ fn help_says_how_a_command_ends() {
     for command in ["up", "send", "exec", "doctor", "demo", "conflicts", "history", "why", "undo", "rejections"] {
         assert!(telos(&[command, "--help"]).ok().contains("\nExit codes:\n"), "{command}");
     }
+    for command in ["send", "conflicts", "revert", "lock", "unlock"] {
+        let help = telos(&[command, "--help"]).ok();
+        assert!(help.contains("\nExit codes:\n") && help.contains("    3   refused"), "{command}");
+    }
     for command in ["run", "merge", "verify"] {
         let help = telos(&["dream", command, "--help"]).ok();
         assert!(help.contains("\nExit codes:\n") && help.contains("    3   "), "{command}");

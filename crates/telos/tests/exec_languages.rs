@@ -78,6 +78,15 @@ fn every_language_that_is_installed_runs() {
     assert!(ran_count >= 2, "not even a shell");
 }
 
+/// The row of the language with the most names was out of line.
+#[test]
+fn the_list_of_languages_is_a_table() {
+    let text = Bench::new().telos(&["exec", "--list"]).ok();
+    let rows: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).collect();
+    let places: std::collections::BTreeSet<_> = rows.iter().map(|row| row.rfind("  ")).collect();
+    assert!(rows.len() > 10 && places.len() == 1, "{text}");
+}
+
 #[test]
 fn a_file_is_run_by_its_extension_or_its_first_line() {
     let bench = Bench::new();

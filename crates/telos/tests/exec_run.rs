@@ -158,7 +158,7 @@ fn what_cannot_be_run_says_what_to_do() {
         (&["notes.txt"], 125, "does not tell its language; --lang NAME does"),
         (&["--lang", "pyton", "-e", "1"], 125, "did you mean python?"),
         (&["-e", "1"], 125, "--lang NAME says in which language"),
-        (&["--read", "nowhere", "--", "true"], 125, "cannot let it see nowhere"),
+        (&["--read", "nowhere", "--", "true"], 125, "cannot let it see \"nowhere\""),
         (&["--write", "notes.txt", "--", "true"], 125, "is no directory; --file hands in a file"),
         (&["--net", "127.0.0.1:80", "--", "true"], 2, "never reached"),
         (&["--diff", "--", "true"], 2, "--write"),

@@ -1,8 +1,12 @@
-//! `help` knows the whole library.
+//! `help` knows the whole library, and what `--help` shows can be typed.
 
 mod launch;
 
-use launch::telos_in;
+use launch::up::Up;
+use launch::{shell, telos, telos_in, write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use tempfile::tempdir;
 
 fn repl(input: &str) -> String {
     telos_in(".".as_ref(), &["repl"], input).ok()
@@ -72,6 +76,76 @@ fn help_tells_prototypes_slots_and_objects_of_the_program() {
     assert!(repl(&format!("{own}help Account\n")).contains("  deposit(amount)\n"));
     assert!(repl(&format!("{own}help Account deposit\n")).contains("Account deposit(amount)\n"));
     assert!(repl(&format!("{own}help x\n")).contains("help Number lists"));
+}
+
+/// The object that an image begins with was the one about which nothing was written.
+#[test]
+fn every_slot_of_telos_is_documented() {
+    let up = Up::start(&[]);
+    let own = "Telos slotNames remove(\"type\", \"noteRejection\") sort join(\"\\n\")";
+    let slots = up.send(own).ok();
+    assert!(slots.lines().count() > 10, "{slots}");
+    let input: String = slots.lines().map(|slot| format!("help Telos {slot}\n")).collect();
+    let told = up.run(&["repl"], &input).ok();
+    assert!(!told.contains("Nothing is written"), "add a line to genesis.io: {told}");
+    for slot in slots.lines() {
+        assert!(told.contains(&format!("Telos {slot}")), "{slot} in {told}");
+    }
+    let about = up.run(&["repl"], "help Telos\n").ok();
+    assert!(about.starts_with("The root object of an image") && about.contains("dream(mandate, block)"), "{about}");
+    assert!(about.lines().all(|line| line.chars().count() <= 80), "{about}");
+}
+
+/// The commands among the examples of a help text, without what is said beside them.
+fn examples(command: &[&str]) -> Vec<String> {
+    let help = telos(&[command, &["--help"]].concat()).ok();
+    let (_, examples) = help.split_once("Examples:\n").expect("it has examples");
+    let whole = examples.split("\n\n").next().unwrap_or_default().replace("\\\n      ", "");
+    let commands = whole.lines().map(str::trim_start).filter(|line| line.starts_with("telos "));
+    commands.map(|line| line.split("  ").next().unwrap_or_default().to_string()).collect()
+}
+
+fn runs_as_printed(directory: &Path, command: &[&str], is_for_us: impl Fn(&str) -> bool) {
+    let lines = examples(command);
+    assert!(lines.len() >= 3, "{command:?} has lost its examples: {lines:?}");
+    for line in lines.iter().filter(|line| is_for_us(line)) {
+        let ran = shell(directory, &format!("export TELOS_IMAGE=garden; {line}"));
+        assert_eq!(ran.code, Some(0), "{line}: {ran:?}");
+    }
+}
+
+/// A new user typed what `--help` shows, line by line, and was told of objects that nobody had made.
+#[test]
+fn the_examples_of_help_run_as_they_are_printed() {
+    for command in [&["send"][..], &["dream", "run"]] {
+        let directory = tempdir().unwrap();
+        write(directory.path(), "script.io", "1 + 1");
+        write(directory.path(), "mend.io", "Garden := Object clone do(gate := method(\"open\")); nil");
+        write(directory.path(), "mend.py", "print('{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"done\"}', flush=True)");
+        let _up = Up::start_in(&directory.path().join("garden"), &[]);
+        runs_as_printed(directory.path(), command, |_| true);
+    }
+}
+
+/// `./tool` of the example was not seen by the sandbox.
+#[test]
+fn the_examples_of_exec_run_as_they_are_printed() {
+    let directory = tempdir().unwrap();
+    for (name, text) in [
+        ("sum.py", "import sys; print(sum(map(int, sys.argv[1:])))"),
+        ("job.py", "print(open('/data/number').read())"),
+        ("block.toml", "policy = \"block\""),
+        ("Makefile", "all:\n\ttouch made\n"),
+        ("tool", "#!/bin/sh\necho done\n"),
+    ] {
+        write(directory.path(), name, text);
+    }
+    std::fs::create_dir(directory.path().join("data")).unwrap();
+    write(directory.path(), "data/number", "7");
+    let tool = directory.path().join("tool");
+    std::fs::set_permissions(tool, std::fs::Permissions::from_mode(0o755)).unwrap();
+    // No test calls the world outside; that of --image is about an image beside all this.
+    runs_as_printed(directory.path(), &["exec"], |line| !line.contains("--net") && !line.contains("--image"));
 }
 
 #[test]

@@ -74,9 +74,11 @@ fn the_example_agent_mends_a_method_if_the_tests_pass() {
     for line in ["- tax := method(balance * 0.1)", "+ tax := method(balance * 0.2)"] {
         assert!(ran.output.lines().any(|each| each.trim() == line), "{line} in {}", ran.output);
     }
-    for words in
-        [": a fifth", "agent: Account tax was method(\n    balance * 0.1\n)", "done: Account tax is mended, 1 tests"]
-    {
+    for words in [
+        ": a fifth",
+        "agent: Account tax was method(\n    balance * 0.1\n)",
+        "done: Account tax is mended; passing tests: 1",
+    ] {
         assert!(ran.errors.contains(words), "{words} in {}", ran.errors);
     }
     assert_eq!(up.send("Account tax").output, "1\n", "live is as it was");
@@ -85,7 +87,7 @@ fn the_example_agent_mends_a_method_if_the_tests_pass() {
     assert_eq!((code, &agent["status"], &agent["exit_code"]), (Some(1), &json!("failed"), &json!(1)));
     assert_eq!(agent["reason"], "it ended without saying done (exit code 1)");
     assert!(agent["log"][1].as_str().is_some_and(|line| line.starts_with("AccountTest testTax: ")), "{}", agent["log"]);
-    assert!(agent["stderr"].as_str().is_some_and(|text| text.contains("1 tests fail")));
+    assert!(agent["stderr"].as_str().is_some_and(|text| text.contains("failing tests: 1")));
     wait_for("nothing is left", || is_nothing_left(&up));
 }
 

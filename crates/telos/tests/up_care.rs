@@ -46,6 +46,8 @@ fn truncate(directory: &Path) {
 fn a_whole_image_is_found_whole_up_or_not() {
     let mut up = planted();
     assert_eq!(image("check", &up.directory).ok(), "nothing is wrong\n");
+    let info = image("info", &up.directory).ok();
+    assert!(info.contains("log used bytes ") && info.contains("log capacity bytes "), "{info}");
     // Also while somebody writes all the time.
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| {

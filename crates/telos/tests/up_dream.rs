@@ -248,6 +248,7 @@ fn a_world_dream_is_the_same_from_its_journal_on_and_is_given_nothing_of_the_hos
     let refused = telos_dream(&up, "run", &["--rung", "world", "-e", "System system(\"id\")"]);
     assert_eq!(refused.code, Some(1));
     assert!(refused.errors.contains("given no processes"), "{}", refused.errors);
+    assert!(refused.errors.contains("help: a world dream is given nothing of the host: --rung process"), "{refused:?}");
     assert_eq!(up.send("System system(\"true\")").output, "0\n", "live has it again");
 }
 
@@ -468,7 +469,8 @@ fn holds_below(directory: &Path, name: &str, depth: u32) -> bool {
 #[test]
 fn coroutines_of_live_rest_in_a_dream() {
     let up = Up::start(&[]);
-    up.send("Lobby n := 0; Clock := Object clone do(go := method(loop(wait(0.05); Lobby n = n + 1))); Clock @@go; nil").ok();
+    up.send("Lobby n := 0; Clock := Object clone do(go := method(loop(wait(0.05); Lobby n = n + 1))); Clock @@go; nil")
+        .ok();
     wait_for("it goes on in live", || up.send("n > 2").ok() == "true\n");
     let mut client = up.client();
     for rung in ["process", "world"] {
@@ -482,7 +484,10 @@ fn coroutines_of_live_rest_in_a_dream() {
     std::thread::sleep(Duration::from_millis(300));
     assert_eq!(asked(&mut client, &within(&dream, "n")).unwrap(), before, "nobody has a turn while it is not asked");
     // What it begins itself goes on as anywhere.
-    assert_eq!(asked(&mut client, &within(&dream, "Lobby told := 0; Lobby @@setSlot(\"told\", 7); nil")), Ok("nil".into()));
+    assert_eq!(
+        asked(&mut client, &within(&dream, "Lobby told := 0; Lobby @@setSlot(\"told\", 7); nil")),
+        Ok("nil".into())
+    );
     wait_for("its own have their turns", || asked(&mut client, &within(&dream, "told")) == Ok("7".into()));
     client.send(&Request { dream: Some(dream.clone()), ..Request::new(Command::Wake) }).unwrap();
     up.send("Lobby n = 100000").ok();

@@ -178,3 +178,35 @@ fn a_dream_whose_end_cannot_be_read_is_damaged() {
     assert!(merged.code == Some(1) && merged.errors.contains("damaged"), "{merged:?}");
     telos_dream(&up, "discard", &[&name]).ok();
 }
+
+/// It was gone after its minute, and whoever asked was told that there is no such dream.
+#[test]
+fn a_dream_whose_time_was_up_says_so_and_how_to_go_on() {
+    let up = Up::start(&[]);
+    let name = telos_dream(&up, "new", &["--lifetime", "2s"]).ok().trim_end().to_string();
+    wait_for("its time is up", || json(&telos_dream(&up, "show", &["--json", &name]))["status"] == "killed");
+    let ran = telos_dream(&up, "eval", &[&name, "1 + 1"]);
+    assert!(ran.code == Some(1) && ran.errors.contains(&format!("dream {name} is over: its time was up")), "{ran:?}");
+    assert!(ran.errors.contains(&format!("telos dream resume {name} goes on with it; --lifetime TIME")), "{ran:?}");
+    telos_dream(&up, "resume", &[&name]).ok();
+    assert_eq!(telos_dream(&up, "eval", &[&name, "1 + 1"]).ok(), "2\n");
+    telos_dream(&up, "end", &[&name]).ok();
+    let ran = telos_dream(&up, "eval", &[&name, "1 + 1"]);
+    assert!(ran.errors.contains(&format!("dream {name} is over\n")), "nobody and nothing ended it: {ran:?}");
+}
+
+/// They were taken and had no effect.
+#[test]
+fn options_that_would_have_no_effect_are_refused() {
+    let up = Up::start(&[]);
+    let name = telos_dream(&up, "new", &[]).ok().trim_end().to_string();
+    telos_dream(&up, "end", &[&name]).ok();
+    for (verb, arguments, named) in [
+        ("resume", &["--within", "d1", &name][..], "--within"),
+        ("run", &["--rung", "world", "--command", "true"], "--rung world"),
+        ("run", &["--test", "GardenTest testGate", "-e", "1"], "--policy, --only and --test"),
+    ] {
+        let ran = telos_dream(&up, verb, arguments);
+        assert!(ran.code == Some(2) && ran.errors.contains(named), "{arguments:?}: {ran:?}");
+    }
+}

@@ -55,6 +55,17 @@ fn a_revert_restores_the_ring_that_the_image_was_born_with() {
     assert!(genesis.code == Some(1) && genesis.output.contains("objects that it made stay"), "{genesis:?}");
 }
 
+/// Numbers of one and of two digits stood out of line.
+#[test]
+fn a_history_is_a_table() {
+    let up = Up::start(&[]);
+    up.send("Garden := Object clone do(trees := 1)").ok();
+    (2..12).for_each(|trees| drop(commit(&up, &format!("Garden trees = {trees}"))));
+    let told = up.run(&["history", "Garden.trees"], "").ok();
+    let columns: std::collections::BTreeSet<_> = told.lines().map(|line| line.find('-')).collect();
+    assert!(told.lines().count() == 11 && columns.len() == 1, "{told}");
+}
+
 #[test]
 fn a_commit_shows_what_was_before() {
     let mut up = Up::start(&[]);
@@ -64,7 +75,7 @@ fn a_commit_shows_what_was_before() {
     // In the log, and in the image.
     for _ in 0..2 {
         let shown = up.run(&["show", &changed], "").ok();
-        for words in ["trees: 1 \u{2192} 2\n", "roses: 7\n", "names: it was object "] {
+        for words in ["trees: 1 \u{2192} 2\n", "roses: 7\n", "names: it was object ", "  set    Garden ("] {
             assert!(shown.contains(words), "{words:?} in {shown}");
         }
         assert!(up.run(&["show", &item], "").ok().contains("words: object "));

@@ -163,6 +163,7 @@ fn a_file_that_was_changed_meanwhile_is_a_conflict_that_somebody_decides() {
     let (text, new) = (number("/text"), number("/new"));
     let page = desk.telos(&["conflicts", "show", &text]).ok();
     assert!(page.contains("side 0") && page.contains(&dream) && page.contains("host"), "{page}");
+    assert!(page.contains(&format!("telos dream show --files {dream}\n")) && !page.contains(", \n"), "{page}");
     assert!(desk.telos(&["conflicts", "resolve", &text, "--side", "0"]).ok().contains("is resolved"));
     assert!(desk.is("text", "two\n"));
     desk.telos(&["conflicts", "resolve", &new, "--keep"]).ok();

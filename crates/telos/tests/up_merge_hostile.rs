@@ -180,6 +180,7 @@ fn what_is_protected_is_refused_without_the_rule_too() {
 fn a_missing_file_of_its_own_is_no_attempt() {
     let up = Up::start(&[]);
     up.send(ACCOUNT).ok();
-    let ran = tried(&up, "try(File with(\"none\") contents); try(File with(\"/tmp/none\") contents); Account rate := 2");
+    let ran =
+        tried(&up, "try(File with(\"none\") contents); try(File with(\"/tmp/none\") contents); Account rate := 2");
     assert_eq!(ran.code, Some(0), "{ran:?}");
 }

@@ -180,6 +180,17 @@ fn files_that_others_may_have_touched_are_not_gone_by() {
     guarded.run(&["unlock", "Account", "--token-file", guarded.token_path()]).ok();
 }
 
+/// The script ran for as long as it took, and then nothing was merged, for the file was not there.
+#[test]
+fn a_token_that_is_not_there_is_noticed_before_the_script_runs() {
+    let guarded = Guarded::start();
+    let missing = guarded.aside("missing");
+    let named = missing.to_str().expect("temporary files have plain names");
+    let ran = guarded.run(&["dream", "run", "--merge", "--token-file", named, "-e", "Account rate = 2"]);
+    assert!(ran.code == Some(3) && ran.errors.contains("it is not there"), "{ran:?}");
+    assert_eq!(guarded.json(&["dream", "list", "--json"]), json!([]));
+}
+
 /// Each line of its arguments is a request, and each answer goes to standard error.
 const ASK_ALL: &str = r#"read hello; for line in "$@"; do printf '%s\n' "$line"; read -r answer; printf '%s\n' "$answer" >&2; done; env >&2"#;
 

@@ -350,5 +350,8 @@ fn a_check_may_use_more_than_a_test() {
     let dream = dreamt(&up, "Account rate = 2");
     let (code, report) = judged(&up, "verify", &[&dream]);
     assert_eq!(code, Some(0), "{report}");
-    assert!(report["verdict"]["checks"].as_array().unwrap().iter().any(|check| check["name"] == "thorough"), "{report}");
+    assert!(
+        report["verdict"]["checks"].as_array().unwrap().iter().any(|check| check["name"] == "thorough"),
+        "{report}"
+    );
 }

@@ -22,7 +22,7 @@ use std::time::Duration;
 use store::Ticket;
 
 const CAMBRIAN: &str = include_str!("../../genesis/cambrian.io");
-const GENESIS: &str = include_str!("../../genesis/genesis.io");
+pub const GENESIS: &str = include_str!("../../genesis/genesis.io");
 
 /// What an image is woken up with.
 pub struct Conditions<'c> {

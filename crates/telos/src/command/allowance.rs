@@ -57,10 +57,7 @@ impl Allowance {
 
     /// Shows the token to the keeper, if one was named: from then on what the client sends may change what is locked.
     pub fn show_to(&self, client: &mut Client) -> anyhow::Result<()> {
-        match self.token()? {
-            Some(token) => client.show_token(&token).map_err(not_allowed),
-            None => Ok(()),
-        }
+        self.token()?.map_or(Ok(()), |token| show(&token, client))
     }
 
     /// For what has no keeper: whether a person allows it, by the token of the image in a directory.
@@ -70,6 +67,11 @@ impl Allowance {
             None => Ok(false),
         }
     }
+}
+
+/// Shows a token that was read before.
+pub fn show(token: &Token, client: &mut Client) -> anyhow::Result<()> {
+    client.show_token(token).map_err(not_allowed)
 }
 
 /// From standard input; of a terminal without showing what is typed.

@@ -30,7 +30,9 @@ Examples:
 Exit codes:
     0   done; also if none is open
     1   there is no such conflict or side, its place was written to since, or no image is up
-    2   wrong usage";
+    2   wrong usage
+    3   refused: it would change what is locked, or the token is a wrong one
+    4   not resolved: a file was changed meanwhile, and is open again";
 
 /// List what merges left to be decided, show it, decide it
 #[derive(Args, Debug)]
@@ -194,7 +196,8 @@ fn line(conflict: &Value) -> String {
     let sides: Vec<&str> =
         conflict["siblings"].as_array().into_iter().flatten().map(|sibling| word(sibling, "who")).collect();
     let (place, status) = (place(conflict), word(conflict, "status"));
-    let text = format!("{:>3}  {status:<8}  {place}: {}", conflict["conflict"], sides.join(" and "));
+    let number = conflict["conflict"].to_string();
+    let text = format!("{number:>3}  {status:<8}  {place}: {}", sides.join(" and "));
     format!("{}\n", one_line(&text))
 }
 
@@ -204,13 +207,17 @@ fn page(conflict: &Value) -> String {
     // Writing to a String never fails.
     let _ = writeln!(text, "  before   {}", indented(word(conflict, "base")));
     for sibling in conflict["siblings"].as_array().into_iter().flatten() {
-        let time = sibling["time_ms"].as_f64().map(|time| time_text(time as i64)).unwrap_or_default();
-        let _ = writeln!(text, "  side {}   {}, {time}", sibling["side"], word(sibling, "who"));
+        let time = sibling["time_ms"].as_f64().map(|time| format!(", {}", time_text(time as i64))).unwrap_or_default();
+        let _ = writeln!(text, "  side {}   {}{time}", sibling["side"], word(sibling, "who"));
         let _ = writeln!(text, "      {}", indented(word(sibling, "value")));
     }
     let _ = writeln!(text, "  shown    {}", indented(word(conflict, "shown")));
     if let Some(reason) = conflict["reason"].as_str() {
         let _ = writeln!(text, "  because  {}", one_line(reason));
+    }
+    if word(conflict, "part") == "file" {
+        let dream = word(conflict, "dream");
+        let _ = writeln!(text, "  what the dream wrote in files: telos dream show --files {dream}");
     }
     text
 }

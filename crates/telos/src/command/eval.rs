@@ -23,7 +23,8 @@ Examples:
 /// Evaluate expressions
 ///
 /// They are evaluated one after the other in the same machine. The value of the last is printed, unless it is nil or
-/// the expressions have printed something themselves.
+/// the expressions have printed something themselves; lists and maps inside of others are shortened to 40
+/// characters, and whole with --json.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Eval {

@@ -20,6 +20,17 @@ Examples:
   telos log --count 100 --before 4000
   telos log --json | jq '.[].cause'";
 
+const REVERT_EXAMPLES: &str = "\
+Examples:
+  telos revert --image garden --cause 'wrong tree' 42
+
+Exit codes:
+    0   taken back
+    1   nothing was taken back, there is no such commit, or no image is up
+    2   wrong usage
+    3   refused: it would change what is locked, or the token is a wrong one
+    4   taken back in part: what was changed since is left alone, and told";
+
 /// Show the newest commits of an image
 ///
 /// One line each: number, time, author, how much was changed, and why.
@@ -108,7 +119,7 @@ impl Show {
 /// Makes a new commit that undoes it and leaves alone what was changed since. The old one stays in the history. The exit
 /// code is 4 if something was left alone, 1 if nothing was taken back.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  telos revert --image garden --cause 'wrong tree' 42")]
+#[command(after_help = REVERT_EXAMPLES)]
 pub struct Revert {
     #[command(flatten)]
     directory: ImageDirectory,

@@ -5,6 +5,7 @@ use super::history::{one_line, time_text};
 use super::refusal::refusal;
 use super::{RequestOptions, ask, print};
 use crate::options::ImageDirectory;
+use crate::report;
 use anyhow::ensure;
 use clap::Args;
 use keeper::Client;
@@ -30,6 +31,8 @@ send, revert, undo, conflicts resolve and dream merge take --token-file.
 
 Exit codes:
     0   it is locked, now or before
+    1   there is no such object or dream, the image has no token yet, or is not up
+    2   wrong usage
     3   refused: the image is locked, or the token is missing or wrong";
 
 /// What is meant.
@@ -112,7 +115,7 @@ impl Lock {
 /// Let what was locked change as all else does; needs the person's token
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  telos unlock --image garden Account --token-file ~/garden.token\n  telos unlock --image garden --dream d65 --token-file -\n\nExit codes:\n    0   it is unlocked\n    1   it was not locked\n    3   refused: the token is missing or wrong"
+    after_help = "Examples:\n  telos unlock --image garden Account --token-file ~/garden.token\n  telos unlock --image garden --dream d65 --token-file -\n\nExit codes:\n    0   it is unlocked\n    1   it was not locked, or no image is up\n    2   wrong usage\n    3   refused: the token is missing or wrong"
 )]
 pub struct Unlock {
     #[command(flatten)]
@@ -163,6 +166,9 @@ impl Locks {
             return print(&format!("{locks}\n"));
         }
         let locks: Vec<LockLine> = serde_json::from_value(locks)?;
+        if locks.is_empty() {
+            report::say("telos: nothing is locked");
+        }
         print(&locks.iter().map(line).collect::<String>())
     }
 }

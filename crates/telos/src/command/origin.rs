@@ -91,7 +91,9 @@ impl History {
         if self.json {
             return print(&format!("{told}\n"));
         }
-        let lines: String = writings(&told).iter().map(line).collect();
+        let writings = writings(&told);
+        let width = writings.iter().map(|writing| writing["commit"].to_string().len()).max().unwrap_or(0);
+        let lines: String = writings.iter().map(|writing| line(writing, width)).collect();
         let more = if told["is_whole"] == true { "" } else { "…\n" };
         print(&format!("{lines}{more}"))
     }
@@ -122,7 +124,7 @@ impl Why {
         if self.json {
             return print(&format!("{writing}\n"));
         }
-        let mut text = line(&writing);
+        let mut text = line(&writing, 0);
         if let Some(value) = writing["value"].as_str() {
             text += &format!("  {}\n", value.replace('\n', "\n  "));
         }
@@ -141,11 +143,13 @@ fn writings(told: &Value) -> Vec<Value> {
     told["writings"].as_array().cloned().unwrap_or_default()
 }
 
-fn line(writing: &Value) -> String {
+/// With the number of the commit as wide as the widest.
+fn line(writing: &Value, width: usize) -> String {
     let word = |name: &str| writing[name].as_str().unwrap_or_default();
     let time = writing["time_ms"].as_i64().map(time_text).unwrap_or_default();
     let dream = writing["merge"]["dream"].as_str().map(|dream| format!("  (dream {dream})")).unwrap_or_default();
-    let text = format!("{:>4}  {time}  {:<10}  {}{dream}", writing["commit"], word("author"), word("cause"));
+    let commit = writing["commit"].to_string();
+    let text = format!("{commit:>width$}  {time}  {:<10}  {}{dream}", word("author"), word("cause"));
     format!("{}\n", one_line(&text))
 }
 

@@ -3,6 +3,7 @@
 use super::history::one_line;
 use super::{ask, print};
 use crate::options::ImageDirectory;
+use crate::report;
 use clap::{Args, Subcommand};
 use keeper::protocol::{Command, Request};
 use serde_json::Value;
@@ -56,10 +57,17 @@ impl Outbox {
         let is_open = |delivery: &&Value| ["waiting", "failed"].contains(&word(delivery, "status"));
         let all = told.as_array().map(Vec::as_slice).unwrap_or_default();
         let shown: Vec<&Value> = all.iter().filter(|delivery| self.all || is_open(delivery)).collect();
-        match self.json {
-            true => print(&format!("{}\n", serde_json::to_string(&shown)?)),
-            false => print(&shown.into_iter().map(page).collect::<String>()),
+        if self.json {
+            return print(&format!("{}\n", serde_json::to_string(&shown)?));
         }
+        if shown.is_empty() {
+            report::say(if self.all {
+                "telos: nothing was ever to be done"
+            } else {
+                "telos: nothing waits, and nothing failed"
+            });
+        }
+        print(&shown.into_iter().map(page).collect::<String>())
     }
 }
 

@@ -17,15 +17,16 @@ use std::time::Duration;
 const EXAMPLES: &str = "\
 Examples:
   telos send --image garden '1 + 2'
-  telos send --image garden 'Garden := Object clone; Garden size := 3'
-  telos send --image garden --cause 'first tree' 'Garden plant(\"oak\")'
-  telos send --json 'Garden size'       with TELOS_IMAGE=garden
+  telos send --image garden 'Garden := Object clone do(trees := list()); nil'
+  telos send --image garden --cause 'first tree' 'Garden trees append(\"oak\")'
+  telos send --json 'Garden trees size'     with TELOS_IMAGE=garden
   telos send --fuel 1e6 --timeout 2s - < script.io
 
 Exit codes:
     0   it is committed, or the code that it gave to System exit
     1   an exception or a syntax error: nothing was changed; or no image is up
     2   wrong usage
+    3   refused: it would change what is locked, or the token is a wrong one
   122   out of fuel
   123   out of memory
   124   timed out
@@ -34,7 +35,8 @@ Exit codes:
 /// Evaluate an expression in an image that is up
 ///
 /// It is one transaction: all that it did is committed, or, if it fails, nothing. The value is printed, unless it is
-/// nil or the expression has printed something itself.
+/// nil or the expression has printed something itself; lists and maps inside of others are shortened to 40
+/// characters, and whole with --json.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Send {

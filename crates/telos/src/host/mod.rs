@@ -97,6 +97,10 @@ impl Capabilities {
         }
     }
 
+    pub fn has(self, capability: Capability) -> bool {
+        self.without(capability) != self
+    }
+
     pub fn without(mut self, capability: Capability) -> Capabilities {
         match capability {
             Capability::Files => self.files = false,

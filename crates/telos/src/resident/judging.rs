@@ -112,9 +112,7 @@ impl Fault {
         match failure.kind {
             FailureKind::Fuel => Fault::Unsure(format!("it used more than {fuel} units of fuel")),
             FailureKind::Memory => Fault::Unsure(format!("it used more than {memory_bytes} bytes of memory")),
-            FailureKind::Interrupted if is_late => {
-                Fault::Unsure(format!("it took longer than {} s", time.as_secs()))
-            }
+            FailureKind::Interrupted if is_late => Fault::Unsure(format!("it took longer than {} s", time.as_secs())),
             FailureKind::Interrupted => Fault::Unsure("it was interrupted".into()),
             FailureKind::Exit => Fault::Failed("it ended the program".into()),
             _ => Fault::Failed(failure.message.replace('\n', " ")),

@@ -80,7 +80,7 @@ fn tell_failure(recorded: anyhow::Result<()>) {
     if let Err(error) = recorded
         && !IS_TOLD.swap(true, Ordering::Relaxed)
     {
-        report::say(&format!("warning: runs are not recorded: {error:#}"));
+        report::say(&format!("warning: runs are not recorded: {}", report::with_causes(&error)));
     }
 }
 

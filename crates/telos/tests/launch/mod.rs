@@ -79,6 +79,16 @@ pub fn eval(expression: &str) -> Ran {
     telos(&["eval", expression])
 }
 
+/// Runs a line of a shell with our binary first on the path.
+pub fn shell(directory: &Path, line: &str) -> Ran {
+    let binary = Path::new(env!("CARGO_BIN_EXE_telos")).parent().expect("the binary is in a directory");
+    let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap_or_default());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", line]).current_dir(directory).env("PATH", path).stdin(Stdio::null());
+    shell.env("XDG_STATE_HOME", directory.join("state"));
+    shell.output().expect("there is a shell").into()
+}
+
 pub fn write(directory: &Path, name: &str, contents: impl AsRef<[u8]>) {
     std::fs::write(directory.join(name), contents).expect("a temporary file can be written");
 }

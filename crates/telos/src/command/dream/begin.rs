@@ -15,6 +15,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+const NEW_EXAMPLES: &str = "\
+Examples:
+  telos dream new --image garden --mandate 'try a new gate' --lifetime 10m
+  telos dream eval --image garden d65 'Garden := Object clone; nil'
+  telos dream end --image garden d65       when all is said; merge is next
+  telos dream resume --image garden d65    if its time was up too early";
+
 /// What a dream is told when it begins.
 #[derive(Args, Debug)]
 pub struct OrderOptions {
@@ -34,18 +41,18 @@ pub struct OrderOptions {
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes, help_heading = "Limits")]
     room: Option<u64>,
 
-    /// Begin it inside of this dream, with all that it has done by now
-    #[arg(long, value_name = "DREAM")]
-    within: Option<String>,
-
     /// What it may ask of the world outside, and how it is answered; docs/broker.md says how that is written
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     net_policy: Option<PathBuf>,
 }
 
-/// What a dream sees of the host.
+/// What only a new dream is told: around what it is, and what it sees of the host. One that goes on has both already.
 #[derive(Args, Debug)]
-pub struct FileOptions {
+pub struct BeginOptions {
+    /// Begin it inside of this dream, with all that it has done by now
+    #[arg(long, value_name = "DREAM")]
+    within: Option<String>,
+
     /// Let it read a directory or file; INSIDE is where it finds it, the same path unless given
     #[arg(long, value_name = "DIR[:INSIDE]", value_parser = mapping(), help_heading = "Files")]
     read: Vec<Mapping>,
@@ -55,12 +62,16 @@ pub struct FileOptions {
     write: Vec<Mapping>,
 }
 
-impl FileOptions {
+impl BeginOptions {
     pub fn is_asked(&self) -> bool {
-        !self.read.is_empty() || !self.write.is_empty()
+        self.within.is_some() || !self.read.is_empty() || !self.write.is_empty()
     }
 
-    pub fn grants(&self) -> anyhow::Result<Vec<DreamGrant>> {
+    pub fn complete(&self, order: DreamOrder) -> anyhow::Result<DreamOrder> {
+        Ok(DreamOrder { within: self.within.clone(), grants: self.grants()?, ..order })
+    }
+
+    fn grants(&self) -> anyhow::Result<Vec<DreamGrant>> {
         let text = |path: PathBuf| path.into_os_string().into_string().map_err(|path| anyhow!("{path:?} is no text"));
         let grant = |mapping: &Mapping, access| -> anyhow::Result<DreamGrant> {
             let Grant { host, inside, access } = mapping.grant(access)?;
@@ -74,7 +85,7 @@ impl FileOptions {
 impl OrderOptions {
     /// Something is asked for that a world dream has not.
     pub fn needs_process(&self) -> bool {
-        self.net_policy.is_some() || self.within.is_some() || self.room.is_some()
+        self.net_policy.is_some() || self.room.is_some()
     }
 
     fn policies(&self) -> anyhow::Result<Option<serde_json::Value>> {
@@ -89,7 +100,6 @@ impl OrderOptions {
             time_ms: self.lifetime.map(|time| time.as_millis() as u64),
             memory_bytes: self.room,
             policies: self.policies()?,
-            within: self.within.clone(),
             is_kept: self.keep,
             ..DreamOrder::default()
         })
@@ -123,9 +133,10 @@ fn print_begun(begun: &DreamBegun, is_json: bool) -> anyhow::Result<ExitCode> {
 
 /// Begin a dream that waits to be spoken to
 ///
-/// Prints its name. It lives until it is discarded, its time is up, or the image stops.
+/// Prints its name. It lives for a minute, or as long as --lifetime says, unless it is ended or discarded before, or the
+/// image stops; what it did by then is written down.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  telos dream new --image garden --mandate 'try a new gate' --lifetime 10m")]
+#[command(after_help = NEW_EXAMPLES)]
 pub struct New {
     #[command(flatten)]
     directory: ImageDirectory,
@@ -134,7 +145,7 @@ pub struct New {
     order: OrderOptions,
 
     #[command(flatten)]
-    files: FileOptions,
+    begin: BeginOptions,
 
     /// Print a JSON object with its name and the commit it was forked at
     #[arg(long)]
@@ -143,7 +154,7 @@ pub struct New {
 
 impl New {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        let order = DreamOrder { grants: self.files.grants()?, ..self.order.order(String::new())? };
+        let order = self.begin.complete(self.order.order(String::new())?)?;
         let begun = begin_and_hear(&mut connect(&self.directory)?, order)?;
         print_begun(&begun, self.json)
     }

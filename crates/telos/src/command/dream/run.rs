@@ -1,13 +1,13 @@
 //! `telos dream run`: a script or an agent in a dream of its own, from its beginning to what it changed.
 
 use super::agent::{Agent, AgentOptions};
-use super::begin::{FileOptions, OrderOptions};
+use super::begin::{BeginOptions, OrderOptions};
 use super::interruption::Interruption;
 use super::merge::MergeTerms;
 use super::merging::{Merging, Wish};
 use super::{connect, tell};
 use crate::answer::exit_code_of;
-use crate::command::allowance::Allowance;
+use crate::command::allowance::{self, Allowance};
 use crate::command::refusal::refusal;
 use crate::command::{RequestOptions, print, send};
 use crate::options::{Color, ImageDirectory};
@@ -16,6 +16,7 @@ use anyhow::{Context, ensure};
 use clap::Args;
 use keeper::Client;
 use keeper::protocol::{Answer, Command, DreamBegun, DreamOrder, FailureKind, Form, Outcome, Request, Rung};
+use keeper::token::Token;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -35,7 +36,12 @@ error: there is nothing to run: give a FILE, a source with -e, or a command with
 For more information, try '--help'.";
 
 const TERMS_OF_NOTHING: &str = "\
-error: --policy and --only say how to merge, and nothing is to be merged: give --merge too
+error: --policy, --only and --test say how to merge, and nothing is to be merged: give --merge too
+
+For more information, try '--help'.";
+
+const AGENT_IN_WORLD: &str = "\
+error: an agent is given a dream of its own process: leave --rung world away
 
 For more information, try '--help'.";
 
@@ -45,7 +51,7 @@ pub const WRONG_USAGE: u8 = 2;
 const RUN_EXAMPLES: &str = "\
 Examples:
   telos dream run --image garden mend.io
-  telos dream run --image garden -e 'Garden grow = method(size = size + 2)'
+  telos dream run --image garden -e 'Garden := Object clone do(trees := 3)'
   telos dream run --image garden --keep --mandate 'mend the gate' mend.io
   telos dream run --image garden --merge mend.io
   telos dream run --image garden --merge --mandate 'mend the gate' \\
@@ -90,7 +96,7 @@ pub struct Run {
     order: OrderOptions,
 
     #[command(flatten)]
-    files: FileOptions,
+    begin: BeginOptions,
 
     #[command(flatten)]
     limits: RequestOptions,
@@ -136,6 +142,10 @@ impl Run {
             return Ok(ExitCode::from(WRONG_USAGE));
         }
         let has_agent = !self.agent.command.is_empty();
+        if has_agent && self.at_least.is_none() && self.rung == RungName::World {
+            report::say(AGENT_IN_WORLD);
+            return Ok(ExitCode::from(WRONG_USAGE));
+        }
         ensure!(
             !(has_agent && self.allowance.is_named()),
             "no agent is given the token; merge its dream when it is over"
@@ -160,9 +170,11 @@ impl Run {
                 return Ok(ExitCode::from(WRONG_USAGE));
             }
         };
+        // Whoever has none where one is named is told before the script runs, and not after.
+        let token = if self.merge { self.allowance.token()? } else { None };
         let client = connect(&self.directory)?;
         let interruption = Interruption::of(&client)?.at_ctrl_c();
-        let asking = Asking { client, interruption, label, text };
+        let asking = Asking { client, interruption, token, label, text };
         let mut ran = match self.rung_to_take() {
             RungName::World => self.run_in_world(asking)?,
             RungName::Process => self.run_in_process(asking)?,
@@ -173,14 +185,14 @@ impl Run {
     /// The lowest that is enough.
     fn rung_to_take(&self) -> RungName {
         match self.at_least {
-            Some(RungName::World) if self.order.needs_process() || self.files.is_asked() => RungName::Process,
+            Some(RungName::World) if self.order.needs_process() || self.begin.is_asked() => RungName::Process,
             Some(rung) => rung,
             None => self.rung,
         }
     }
 
     fn dream_order(&self, agent: String) -> anyhow::Result<DreamOrder> {
-        Ok(DreamOrder { grants: self.files.grants()?, ..self.order.order(agent)? })
+        self.begin.complete(self.order.order(agent)?)
     }
 
     /// All of it for a program, as much as fits for a person.
@@ -284,7 +296,8 @@ impl Run {
         };
         if self.merge
             && against.is_none()
-            && let Err(error) = self.allowance.show_to(&mut asking.client)
+            && let Some(token) = &asking.token
+            && let Err(error) = allowance::show(token, &mut asking.client)
         {
             return Merging::Failed(error);
         }
@@ -296,6 +309,8 @@ impl Run {
 struct Asking {
     client: Client,
     interruption: Interruption,
+    /// For the merge.
+    token: Option<Token>,
     label: String,
     text: String,
 }

@@ -1,13 +1,14 @@
 //! `telos dream eval`, `end` and `discard`: what is said to a dream.
 
-use super::connect;
+use super::{connect, tell};
 use crate::command::allowance::Allowance;
 use crate::command::refusal::refusal;
 use crate::command::{RequestOptions, print, send};
 use crate::options::{Color, ImageDirectory};
 use crate::source;
 use clap::Args;
-use keeper::protocol::{Command, FailureKind, Form, Outcome, Request};
+use keeper::protocol::{Command, Failure, FailureKind, Form, Outcome, Request};
+use serde_json::Value;
 use std::process::ExitCode;
 
 /// Evaluate an expression in a dream
@@ -40,14 +41,37 @@ impl Eval {
         let text = if is_stdin { source::read("-", None)?.unwrap_or_default() } else { self.expression.clone() };
         let label = if is_stdin { "stdin" } else { "dream" };
         let form = if self.json { Form::Json } else { Form::Text };
-        let request = Request { dream: Some(self.dream), ..self.limits.request(&text, label, form) };
-        let answer = connect(&self.directory)?.send(&request)?;
+        let request = Request { dream: Some(self.dream.clone()), ..self.limits.request(&text, label, form) };
+        let mut client = connect(&self.directory)?;
+        let mut answer = client.send(&request)?;
+        if let Outcome::Failure(failure) = &mut answer.outcome
+            && matches!(failure.kind, FailureKind::Refused | FailureKind::Lost)
+            && let Ok(page) = tell::page(&mut client, &self.dream)
+        {
+            tell_end(failure, &page);
+        }
         match self.json {
             true => print(&format!("{}\n", send::json_of(&answer))).map(drop)?,
             false => send::print(&answer, (label, &text), color)?,
         }
         Ok(ExitCode::from(crate::answer::exit_code_of(&answer.outcome)))
     }
+}
+
+/// The keeper knows which dreams are going on; how one ended, and what may be done about it, is in what is kept of it.
+fn tell_end(failure: &mut Failure, page: &Value) {
+    let word = |name: &str| page[name].as_str().unwrap_or_default();
+    if !["ended", "failed", "killed"].contains(&word("status")) {
+        return;
+    }
+    let how = match (word("limit"), word("reason")) {
+        ("time", _) => ": its time was up".to_string(),
+        (_, "") => String::new(),
+        (_, reason) => format!(": {reason}"),
+    };
+    failure.message = format!("dream {} is over{how}", word("dream"));
+    let longer = if word("limit") == "time" { "; --lifetime TIME gives it more than a minute" } else { "" };
+    failure.hint = Some(format!("telos dream resume {} goes on with it{longer}", word("dream")));
 }
 
 /// End dreams that wait to be spoken to; what they did is written down, to be shown or merged

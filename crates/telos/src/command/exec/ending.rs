@@ -12,10 +12,10 @@ use crate::apply;
 use crate::report;
 use crate::runs;
 use crate::runs::described::{self, shown};
+use rustix::io::Errno;
 use sandbox::changes::{Plan, Snapshot};
 use sandbox::outcome::{ChangeKind, Changed};
 use sandbox::{Access, Order, Outcome, SandboxError, Verdict};
-use rustix::io::Errno;
 use serde_json::{Map, Value, json};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -74,7 +74,7 @@ impl Ending {
     /// It did not run.
     pub fn refuse(&mut self, error: &anyhow::Error, code: u8) {
         self.code = code;
-        let message = format!("{error:#}");
+        let message = report::with_causes(error);
         for fields in [&mut self.record, &mut self.object] {
             fields.insert("verdict".into(), json!("refused"));
             fields.insert("error".into(), json!(message));
@@ -141,8 +141,9 @@ impl Ending {
     /// Writes down what was said to those whom the program called.
     pub fn keep_recording(&mut self, keeping: &Keeping) {
         if let Err(error) = keeping.write() {
-            self.words.push(format!("error: {error:#}"));
-            self.object.insert("not_recorded".into(), json!(format!("{error:#}")));
+            let message = report::with_causes(&error);
+            self.words.push(format!("error: {message}"));
+            self.object.insert("not_recorded".into(), json!(message));
             self.code = exit_code::REFUSED;
         }
     }
@@ -202,7 +203,7 @@ impl Ending {
                 }
             }
             Err(error) => {
-                let message = format!("{error:#}");
+                let message = report::with_causes(&error);
                 for fields in [&mut self.record, &mut self.object] {
                     fields.insert("not_applied".into(), json!(message));
                 }
@@ -254,7 +255,7 @@ impl Ending {
         record.insert("telos_exit_code".into(), json!(code));
         // A run is not worth less because the log is full; but nobody should believe that it is there.
         if let Err(error) = runs::record(record) {
-            report::say(&format!("warning: this run was not recorded: {error:#}"));
+            report::say(&format!("warning: this run was not recorded: {}", report::with_causes(&error)));
         }
         Ok(ExitCode::from(code))
     }

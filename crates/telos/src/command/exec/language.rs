@@ -60,7 +60,7 @@ impl Languages {
     pub fn load() -> anyhow::Result<Languages> {
         let Languages(mut languages) = Languages::built_in();
         if let Some(file) = own_file().filter(|file| file.exists()) {
-            let text = std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
+            let text = std::fs::read_to_string(&file).with_context(|| format!("cannot read \"{}\"", file.display()))?;
             languages.extend(parsed(&text).with_context(|| format!("in {}", file.display()))?);
         }
         Ok(Languages(languages))

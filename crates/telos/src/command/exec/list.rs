@@ -7,13 +7,14 @@ use std::fmt::Write;
 pub fn text() -> anyhow::Result<String> {
     let languages = Languages::load()?;
     let mut text = String::new();
+    let width = languages.iter().map(|(_, language)| also(language).chars().count()).max().unwrap_or(0);
     for (name, language) in languages.iter() {
         let place = match language.installed() {
             Some(installed) => installed.found.display().to_string(),
             None => format!("not installed: no {}", language.find.join(", ")),
         };
         // Writing to a String never fails.
-        let _ = writeln!(text, "{name:8}  {:24}  {place}", also(language));
+        let _ = writeln!(text, "{name:8}  {:width$}  {place}", also(language));
     }
     if let Some(file) = own_file() {
         let _ = writeln!(text, "\nYour own: a few lines each in {}", file.display());

@@ -48,19 +48,22 @@ Examples:
   telos exec -- ls -l /                    a command; it sees no file of yours
   telos exec --lang python -e 'print(6*7)'
   telos exec sum.py -- 1 2 3               a file, by its extension; arguments
-  echo 'puts 6*7' | telos exec --lang ruby the code from standard input
+  echo 'print(6*7)' | telos exec --lang python   the code from standard input
   telos exec --write . --diff -- make      what would it change here?
   telos exec --write . --apply -- make     keep that, if nobody interfered
   telos exec --read data:/data --timeout 5 --memory 256M --json job.py
   telos exec --net example.org:443 -- curl -s https://example.org
-  telos exec --sockets block.toml --json -- ./tool   whom would it call?
+  telos exec --read . --sockets block.toml --json -- ./tool
+                                           whom would it call?
   telos exec --image garden -- ls /        through an image that is up: faster
   telos exec --list                        the languages, and which are here
 
 Exit codes:
   0 to 255     what the program ended with; 128 + N if signal N ended it
+  2            an option is wrong
   121 to 124   it used up its output, CPU, memory or time
-  125          it was not run, or what it changed was not applied
+  125          it was not run, also where nothing is named to be run;
+               or what it changed was not applied, or a recording not written
   127          there is no such program inside
   130, 141     stopped with Ctrl-C, nobody reads the output";
 

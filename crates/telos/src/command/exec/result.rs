@@ -40,19 +40,28 @@ pub fn last_words(verdict: &Verdict, limits: &Limits) -> Option<String> {
         Verdict::Exited(_) | Verdict::Stopped => return None,
     };
     let seconds = |time: Option<Duration>| time.unwrap_or_default().as_secs_f64();
-    let mebibytes = |bytes: Option<u64>| bytes.unwrap_or_default() as f64 / f64::from(1 << 20);
+    let size = |bytes: Option<u64>| size_text(bytes.unwrap_or_default());
     Some(match limit {
         Limit::Time => format!("telos: timed out after {} s; --timeout TIME allows more", seconds(limits.time)),
         Limit::Cpu => format!("telos: used its {} s of processor time; --cpu TIME allows more", seconds(limits.cpu)),
         Limit::Memory => {
-            let size = mebibytes(limits.memory_bytes);
-            format!("telos: used its {size} MiB of memory; --memory SIZE allows more")
+            format!("telos: used its {} of memory; --memory SIZE allows more", size(limits.memory_bytes))
         }
         Limit::Output => {
-            let size = mebibytes(limits.output_bytes);
-            format!("telos: printed more than {size} MiB; --output SIZE allows more")
+            format!("telos: printed more than {}; --output SIZE allows more", size(limits.output_bytes))
         }
     })
+}
+
+/// In the largest unit of which it has at least one, as short as it can be said.
+fn size_text(bytes: u64) -> String {
+    let (unit, name) = match bytes {
+        0..1_024 => (1, "bytes"),
+        1_024..1_048_576 => (1 << 10, "KiB"),
+        _ => (1 << 20, "MiB"),
+    };
+    let hundredths = (bytes as f64 / f64::from(unit) * 100.0).round();
+    format!("{} {name}", hundredths / 100.0)
 }
 
 /// Those that a reader has to look up.
@@ -102,6 +111,16 @@ mod tests {
         ];
         for (verdict, code) in codes {
             assert_eq!(exit_code_of(&verdict), code, "{verdict:?}");
+        }
+    }
+
+    /// Ten bytes were called 0.0000095367431640625 MiB.
+    #[test]
+    fn a_size_is_said_in_a_unit_that_fits() {
+        let sizes =
+            [(10, "10 bytes"), (1 << 10, "1 KiB"), (1536, "1.5 KiB"), (5_000_000, "4.77 MiB"), (1 << 30, "1024 MiB")];
+        for (bytes, text) in sizes {
+            assert_eq!(size_text(bytes), text);
         }
     }
 

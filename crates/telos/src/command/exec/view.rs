@@ -84,7 +84,8 @@ fn is_plain(path: &Path) -> bool {
 
 impl Mapping {
     pub fn grant(&self, access: Access) -> anyhow::Result<Grant> {
-        let host = self.host.canonicalize().with_context(|| format!("cannot let it see {}", self.host.display()))?;
+        let host =
+            self.host.canonicalize().with_context(|| format!("cannot let it see \"{}\"", self.host.display()))?;
         let is_directory = host.is_dir();
         if access == Access::Layered && !is_directory {
             bail!("{} is no directory; --file hands in a file, --read lets one be read", self.host.display());
@@ -97,7 +98,7 @@ impl Mapping {
     }
 
     fn file_in(&self) -> anyhow::Result<FileIn> {
-        let cannot = || format!("cannot hand in {}", self.host.display());
+        let cannot = || format!("cannot hand in \"{}\"", self.host.display());
         let name = self.host.file_name().with_context(cannot)?;
         let details = std::fs::metadata(&self.host).with_context(cannot)?;
         ensure!(details.is_file(), "{} is no file; --read lets a directory be read", self.host.display());

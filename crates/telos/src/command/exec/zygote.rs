@@ -1,6 +1,7 @@
 //! Zygotes of languages, as `languages.toml` has them: which program is started before any run, and what it serves.
 
 use super::language::{Language, Languages};
+use crate::report;
 use anyhow::Context;
 use sandbox::warden::ZygoteKind;
 use serde::Deserialize;
@@ -28,7 +29,8 @@ pub fn kinds() -> Vec<ZygoteKind> {
     let languages = match Languages::load() {
         Ok(languages) => languages,
         Err(error) => {
-            crate::report::say(&format!("warning: only the languages that telos brings along are used: {error:#}"));
+            let why = report::with_causes(&error);
+            report::say(&format!("warning: only the languages that telos brings along are used: {why}"));
             Languages::built_in()
         }
     };
@@ -36,7 +38,9 @@ pub fn kinds() -> Vec<ZygoteKind> {
     for (name, language) in languages.iter() {
         match kind(language) {
             Ok(kind) => kinds.extend(kind),
-            Err(error) => crate::report::say(&format!("warning: the zygote of {name} is not used: {error:#}")),
+            Err(error) => {
+                report::say(&format!("warning: the zygote of {name} is not used: {}", report::with_causes(&error)))
+            }
         }
     }
     kinds
@@ -48,7 +52,9 @@ fn kind(language: &Language) -> anyhow::Result<Option<ZygoteKind>> {
     let Some(found) = language.in_system().map(|installed| installed.found) else { return Ok(None) };
     let text = match BUILT_IN.iter().find(|(name, _)| *name == zygote.program) {
         Some((_, text)) => text.to_string(),
-        None => std::fs::read_to_string(&zygote.program).with_context(|| format!("cannot read {}", zygote.program))?,
+        None => {
+            std::fs::read_to_string(&zygote.program).with_context(|| format!("cannot read \"{}\"", zygote.program))?
+        }
     };
     let words = [zygote.option.clone(), text].into_iter().chain(zygote.load.iter().cloned());
     let names = language.find.iter().filter(|name| found.ends_with(name)).map(OsString::from);

@@ -56,6 +56,7 @@ enum Care {
     Backup {
         #[command(flatten)]
         directory: ImageDirectory,
+        /// The directory to make; a backup needs a new one
         #[arg(value_name = "INTO")]
         into: PathBuf,
     },

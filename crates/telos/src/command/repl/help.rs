@@ -49,7 +49,7 @@ fn named(vm: &mut Vm, name: &str) -> Option<Value> {
 fn about_prototype(name: &str) -> String {
     let entries = documentation::entries().filter(|entry| entry.prototype == name && !entry.slot.is_empty());
     let lines = entries.map(|entry| (format!("{}{}", entry.slot, entry.arguments), entry.sentence().to_string()));
-    let about = documentation::description(name).map(|words| format!("{words}\n\n")).unwrap_or_default();
+    let about = documentation::description(name).map(|words| wrapped(words, 0, 0) + "\n\n").unwrap_or_default();
     about + &listed(name, lines.collect())
 }
 

@@ -67,7 +67,7 @@ impl Ending {
             merging.print(Some(dream), is_kept)?;
         }
         if let Some(error) = not_kept {
-            report::say(&format!("error: {error:#}"));
+            report::say(&format!("error: {}", report::with_causes(&error)));
         }
         Ok(ExitCode::from(merging.exit_code(own)))
     }
@@ -156,7 +156,7 @@ impl Ending {
 
 /// One that was not run is written down as well.
 pub fn record_refusal(dream: &str, job: &Job, error: &anyhow::Error) {
-    let fields = [("verdict", json!("refused")), ("error", json!(format!("{error:#}")))];
+    let fields = [("verdict", json!("refused")), ("error", json!(report::with_causes(error)))];
     record(dream, job, fields.into_iter().map(|(name, value)| (name.to_string(), value)).collect());
 }
 
@@ -165,6 +165,6 @@ fn record(dream: &str, job: &Job, fields: Map<String, Value>) {
     record.extend(fields);
     record.insert("dream".into(), json!(dream));
     if let Err(error) = runs::record(record) {
-        report::say(&format!("warning: this run was not recorded: {error:#}"));
+        report::say(&format!("warning: this run was not recorded: {}", report::with_causes(&error)));
     }
 }
