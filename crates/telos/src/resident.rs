@@ -31,6 +31,7 @@ mod settling;
 mod telling;
 mod turning;
 mod undoing;
+mod unit;
 
 pub use admission::check_mandate;
 pub use delivering::check_delivered;

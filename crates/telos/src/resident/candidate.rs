@@ -4,12 +4,13 @@
 use super::Resident;
 use super::archive::{archived, sources};
 use super::judgement::Judgement;
-use super::judging::{Allotment, Case};
+use super::judging::Case;
 use super::known::Kept;
 use super::names::LiveNames;
 use super::names::slot_of;
 use super::protection::{Belonging, Genesis, Protected};
 use super::resting::Resting;
+use super::unit::Allotment;
 use dream::show::Names;
 use dream::{Alone, Answered, DreamId, KeptDream, Status};
 use image::MergePlan;

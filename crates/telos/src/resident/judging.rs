@@ -16,6 +16,7 @@ use super::known::{Kept, Known};
 use super::lend;
 use super::protection::Protected;
 use super::resting::Resting;
+use super::unit::{Allotment, Allowance, CHECK, Fault, TEST};
 use crate::alarm::Alarm;
 use crate::answer::failure_of;
 use crate::command::described;
@@ -23,26 +24,15 @@ use crate::host::Surroundings;
 use crate::session::{self, Session};
 use dream::{Answered, Call};
 use image::{Imagined, MergePlan, ReadSet};
-use keeper::protocol::{CheckOutcome, Failure, FailureKind, Request};
+use keeper::protocol::CheckOutcome;
 use language::syntax::quote;
 use language::{Limits, Value as IoValue};
 use object::change::{Datum, ObjectId};
 use serde_json::{Map, Value, json};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-/// What one unit may use of the machine, if nobody says more or less.
-#[derive(Clone, Copy)]
-struct Allowance {
-    fuel: u64,
-    memory_bytes: u64,
-    time: Duration,
-}
-
-const TEST: Allowance = Allowance { fuel: 50_000_000, memory_bytes: 256 << 20, time: Duration::from_secs(5) };
-/// What Verification itself does has more: it grows with the tests and with the change.
-const CHECK: Allowance = Allowance { fuel: 2_000_000_000, time: Duration::from_secs(60), ..TEST };
 /// How often a unit is done again that asked the host for something, be it only the time.
 const CHANCES: usize = 20;
 const ASKED_MACHINE: &str =
@@ -69,62 +59,6 @@ pub struct Case {
     pub places: u64,
     pub resting: Resting,
     pub allotment: Allotment,
-}
-
-/// What whoever asked for the judgement says of what a unit may use, beside its time.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub struct Allotment {
-    fuel: Option<u64>,
-    memory_bytes: Option<u64>,
-}
-
-impl Allotment {
-    pub fn of(request: &Request) -> Allotment {
-        let Request { fuel, memory_bytes, .. } = *request;
-        Allotment { fuel, memory_bytes }
-    }
-
-    /// Whether nobody said anything.
-    pub fn is_usual(self) -> bool {
-        self == Allotment::default()
-    }
-
-    fn of_unit(self, usual: Allowance) -> Allowance {
-        Allowance {
-            fuel: self.fuel.unwrap_or(usual.fuel),
-            memory_bytes: self.memory_bytes.unwrap_or(usual.memory_bytes),
-            ..usual
-        }
-    }
-}
-
-/// Why a message has no answer that counts.
-enum Fault {
-    /// It said so: an exception, an exit, or a write to what is protected.
-    Failed(String),
-    /// It did not come to an end, or not twice to the same.
-    Unsure(String),
-}
-
-impl Fault {
-    fn of(failure: &Failure, is_late: bool, allowance: Allowance) -> Fault {
-        let Allowance { fuel, memory_bytes, time } = allowance;
-        match failure.kind {
-            FailureKind::Fuel => Fault::Unsure(format!("it used more than {fuel} units of fuel")),
-            FailureKind::Memory => Fault::Unsure(format!("it used more than {memory_bytes} bytes of memory")),
-            FailureKind::Interrupted if is_late => Fault::Unsure(format!("it took longer than {} s", time.as_secs())),
-            FailureKind::Interrupted => Fault::Unsure("it was interrupted".into()),
-            FailureKind::Exit => Fault::Failed("it ended the program".into()),
-            _ => Fault::Failed(failure.message.replace('\n', " ")),
-        }
-    }
-
-    fn text(&self) -> String {
-        match self {
-            Fault::Failed(why) => format!("failed: {why}"),
-            Fault::Unsure(why) => format!("unsure: {why}"),
-        }
-    }
 }
 
 /// The image at one moment, as far as checks compare it with another.

@@ -6,11 +6,11 @@
 use super::candidate::{Candidate, verification_of};
 use super::evidence;
 use super::judgement::Judgement;
-use super::judging::Allotment;
 use super::known::Kept;
 use super::protection::Genesis;
 use super::rejecting::Rejected;
 use super::telling::damaged;
+use super::unit::Allotment;
 use super::{Resident, cause_of, promises};
 use dream::{DreamId, KeptDream};
 use image::{Arrival, ImageError, MergePlan};

@@ -10,6 +10,7 @@ mod care;
 mod clients;
 mod dream;
 mod dream_files;
+mod dream_hazards;
 mod dream_kill;
 mod dream_show;
 mod end;
