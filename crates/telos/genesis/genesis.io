@@ -7,11 +7,11 @@
 //doc Telos born Returns the Date of the first commit, or nil if the image was born without a clock.
 //doc Telos conflicts Returns a list of the places that two sides wrote to, and where somebody is to decide. See telos conflicts.
 //doc Telos delivered Returns a list of what was done to the world outside after merges; the last 1000 at most.
-//doc Telos dream(mandate, block) Tries the block in a sealed fork of the image, and returns the Dream. Begins when this transaction is committed, and changes nothing here.
+//doc Telos dream(mandate, block) Tries the block, or that of a Map with "block", "timeout", "fuel" and "memory", in a sealed fork of the image, and returns the Dream. Begins when this transaction is committed, and changes nothing here.
 //doc Telos failures Returns a list of what went wrong on waking up, as text, the last one last; the last 100 at most.
 //doc Telos locks Returns a list of Maps, one for each thing that changes only with a person's token. Made and taken away by telos lock and telos unlock.
 //doc Telos merges Returns a list of what was merged, the oldest first: each knows its dream, mandate, agent, policy and verdict.
-//doc Telos mergeEvolution(mandate, options) Tries a block in a dream, has that judged when it is over, and merges it if nothing speaks against it. Options are the block, or a Map with "block", "policy" and "tests", a list of names of tests that the mandate asks for. Returns the Dream.
+//doc Telos mergeEvolution(mandate, options) Tries a block in a dream, has that judged when it is over, and merges it if nothing speaks against it. Options are the block, or a Map with "block", "policy", "tests" (a list of names of tests that the mandate asks for), "timeout" in seconds, "fuel" and "memory" in bytes. Returns the Dream.
 //doc Telos name Returns what the image calls itself.
 //doc Telos outbox Returns a list of files to be applied and calls to be made after merges. See telos outbox.
 //doc Telos rejections Returns a list of the dreams that were judged and refused, the oldest first; the last 1000 at most.

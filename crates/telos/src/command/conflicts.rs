@@ -24,12 +24,13 @@ Examples:
   telos conflicts --image garden resolve 2 --side 1
   telos conflicts --image garden resolve 2 --keep
   telos conflicts --image garden resolve 2 --side 1 --force
-                                              also over what was written there since
+                                              also over what came there since
   telos conflicts --json | jq '.[].object_name'
 
 Exit codes:
     0   done; also if none is open
-    1   there is no such conflict or side, its place was written to since, or no image is up
+    1   there is no such conflict or side, or its place was written to since, or
+        no image is up
     2   wrong usage
     3   refused: it would change what is locked, or the token is a wrong one
     4   not resolved: a file was changed meanwhile, and is open again";

@@ -54,7 +54,7 @@ const ATTEMPTS: &[(&str, &str, &str)] = &[
         "try(File with(\"/tmp/../etc/passwd\") contents); Account rate := 2",
         "not granted",
     ),
-    ("a file of the host removed", "File with(\"/etc/hostname\") remove; Account rate := 2", "not granted"),
+    ("a file of the host removed", "File with(\"/etc/nobodys\") remove; Account rate := 2", "not granted"),
     ("a directory of the host", "Directory with(\"/var/mine\") create; Account rate := 2", "not granted"),
     ("an exit", "Account tax = method(System exit(0))", "ended the program"),
     ("an endless loop", "Account tax = method(loop(nil))", "fuel"),
