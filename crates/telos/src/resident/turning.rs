@@ -60,7 +60,10 @@ impl Resident {
             return;
         }
         let cause = turn_cause("coroutines rest in a dream".into());
-        let rested = self.image.attempt(&cause, |vm| Ok::<_, Infallible>(turns::rest(vm)));
+        let rested = self.image.attempt(&cause, |vm| {
+            turns::rest(vm);
+            Ok::<_, Infallible>(())
+        });
         if let Err(error) = rested {
             let error = self.fail(error).message;
             self.stall(error);
