@@ -34,6 +34,12 @@ pub fn check(plan: &Plan<'_>) -> anyhow::Result<()> {
         let each: Vec<String> = conflicts.iter().map(|path| format!("\n  {path:?}")).collect();
         bail!("nothing was applied to {host}, since this was changed there meanwhile:{}", each.concat());
     }
+    // A program could have it say where a person is to put things back.
+    let is_forged = |step: &&Step| left::is_kept_for_it(step.path()) && !matches!(step, Step::Remove(_));
+    if let Some(step) = plan.steps.iter().find(is_forged) {
+        let path = step.path();
+        bail!("nothing was applied to {host}: {path:?} has a name that is kept for what a killed --apply leaves");
+    }
     check_images(plan)
 }
 

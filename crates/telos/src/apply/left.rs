@@ -33,6 +33,11 @@ pub fn list(steps: &[Step]) -> String {
     text
 }
 
+/// Whether a path of a tree is such a directory, or lies in one.
+pub fn is_kept_for_it(path: &Path) -> bool {
+    path.iter().next().is_some_and(|top| top.as_encoded_bytes().starts_with(PREFIX.as_bytes()))
+}
+
 /// Of who is called so.
 pub fn name_of(name: &str) -> String {
     format!("{PREFIX}{name}")

@@ -121,6 +121,16 @@ fn nothing_is_applied_of_a_program_that_failed() {
     assert_eq!(told["not_applied"], "the program did not end well", "{told}");
 }
 
+/// Every later run told a person to put back what is in it, by a list that the program had written.
+#[test]
+fn no_program_leaves_what_a_killed_apply_would() {
+    let bench = garden();
+    let ran =
+        bench.bash(&["--write", ".", "--apply"], "mkdir .telos-apply-1; echo 0 write text > .telos-apply-1/steps");
+    assert!(ran.code == Some(125) && ran.errors.contains("has a name that is kept"), "{ran:?}");
+    assert!(!bench.path().join(".telos-apply-1").exists());
+}
+
 #[test]
 fn a_link_that_leads_out_is_never_applied() {
     let bench = garden();
