@@ -6,6 +6,7 @@
 
 use crate::bytes::checksum;
 use crate::error::StoreError;
+use crate::frame::HEADER_BYTES;
 use crate::label::{Label, SLOT_BYTES};
 use crate::ring::Ring;
 use std::path::{Path, PathBuf};
@@ -90,6 +91,11 @@ impl Log {
     /// Writes what is in frames already, into a copy.
     pub fn write_raw(&self, position: u64, bytes: &[u8]) -> Result<(), StoreError> {
         self.ring.write(position, bytes).map_err(StoreError::file("write", &self.path))
+    }
+
+    /// Makes nothing of headers that were cut off. They are flushed with the label, before the first frame of this session.
+    pub fn wipe(&self, positions: &[u64]) -> Result<(), StoreError> {
+        positions.iter().try_for_each(|position| self.write_raw(*position, &[0; HEADER_BYTES]))
     }
 
     pub fn flush(&self) -> Result<(), StoreError> {

@@ -148,6 +148,9 @@ impl Recovered {
             None => replay(&log, state.applied, state.number, visit)?,
             Some(until) => replay_until(&log, state.applied, until, state.number, visit)?,
         };
+        if image_disk.is_some() {
+            log.wipe(&tail.stale)?;
+        }
         let start = Start {
             end: tail.end,
             applied: state.applied,
@@ -171,7 +174,7 @@ impl Recovered {
             journal: Journal::new(log, start, bounds),
             options,
             turn: Mutex::new(pace),
-            was_torn: tail.is_torn,
+            was_torn: tail.is_torn(),
             forks: Arc::default(),
             is_beside: until.is_some(),
             _held: held,

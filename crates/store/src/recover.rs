@@ -18,11 +18,19 @@ use crate::log::Log;
 const CHUNK_BYTES: usize = 64 << 10;
 
 /// Where the log ends, and what was found there.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Tail {
     pub end: u64,
-    /// Frames of a group that was never acknowledged were cut off.
-    pub is_torn: bool,
+    /// Whole headers from there on, of a group that was never acknowledged. Who writes wipes them out first: new frames may take just as
+    /// much room as those that were cut off, and what is applied by then no longer says of which session it was.
+    pub stale: Vec<u64>,
+}
+
+impl Tail {
+    /// Whether frames were cut off.
+    pub fn is_torn(&self) -> bool {
+        self.stale.iter().any(|position| *position > self.end)
+    }
 }
 
 /// Calls `visit` with each whole frame from `start` on.
@@ -44,8 +52,8 @@ pub fn replay(
     if end < label.durable {
         return Err(damage(log, end, "the log was flushed beyond it"));
     }
-    let is_torn = look_behind(log, &label, end)?;
-    Ok(Tail { end, is_torn })
+    let stale = look_behind(log, &label, end)?;
+    Ok(Tail { end, stale })
 }
 
 /// The same up to a position that somebody else is known to have written, who goes on behind it.
@@ -59,15 +67,15 @@ pub fn replay_until(
     let mut window = Window::new(log, start, until);
     window.frames(last_number, visit)?;
     match window.position == until {
-        true => Ok(Tail { end: until, is_torn: false }),
+        true => Ok(Tail { end: until, stale: Vec::new() }),
         false => Err(damage(log, window.position, "the log was written beyond it")),
     }
 }
 
-/// Whether whole frames stand behind the end; an error if one of them proves that the end is none.
-fn look_behind(log: &Log, label: &Label, end: u64) -> Result<bool, StoreError> {
+/// Where whole headers stand from the end on; an error if one of them proves that the end is none.
+fn look_behind(log: &Log, label: &Label, end: u64) -> Result<Vec<u64>, StoreError> {
     let mut window = Window::new(log, end, label.frontier);
-    let mut is_torn = false;
+    let mut stale = Vec::new();
     while window.fill(HEADER_BYTES)? {
         let places = (window.held().len() + 1 - HEADER_BYTES).div_ceil(ALIGNMENT as usize);
         for place in 0..places {
@@ -77,11 +85,11 @@ fn look_behind(log: &Log, label: &Label, end: u64) -> Result<bool, StoreError> {
                 let why = format!("the frame at {} was written after it had been flushed", header.position);
                 return Err(damage(log, end, &why));
             }
-            is_torn |= header.position > end;
+            stale.push(header.position);
         }
         window.advance(window.position + places as u64 * ALIGNMENT);
     }
-    Ok(is_torn)
+    Ok(stale)
 }
 
 /// The header at a position, if there is a whole one. One that is not understood is refused: it is neither torn nor damaged,

@@ -126,16 +126,26 @@ fn a_crash_anywhere_leaves_all_that_was_acknowledged_and_no_part_of_a_commit() {
     let seed = seed("crash");
     for run in 0..cases(1, 200) as u64 {
         let seed = seed.wrapping_mul(1_000_003).wrapping_add(run);
-        let recording = record(seed);
-        let events = recording.log.events();
-        let (flushes, checkpoints) = (flushes(&events), recording.checkpoints);
-        assert!(flushes >= FLUSHES_LEAST && checkpoints >= CHECKPOINTS_LEAST, "seed {seed} is worth a crash");
-        // Before the first there was one, too.
-        assert!(recording.copies.len() > checkpoints, "seed {seed}: the image is flushed at every checkpoint");
-        let mut random = Random::new(seed);
-        for count in 0..=events.len() {
-            crash(&recording, &events[..count], &mut random, &format!("seed {seed}, after {count} events"));
-        }
+        crash_everywhere(seed);
+    }
+}
+
+/// New frames that were as long as those that had been cut off, and were all applied: then the next frame of the old ones followed them.
+#[test]
+fn what_was_cut_off_does_not_come_back_behind_frames_of_the_same_length() {
+    crash_everywhere(21_000_205);
+}
+
+fn crash_everywhere(seed: u64) {
+    let recording = record(seed);
+    let events = recording.log.events();
+    let (flushes, checkpoints) = (flushes(&events), recording.checkpoints);
+    assert!(flushes >= FLUSHES_LEAST && checkpoints >= CHECKPOINTS_LEAST, "seed {seed} is worth a crash");
+    // Before the first there was one, too.
+    assert!(recording.copies.len() > checkpoints, "seed {seed}: the image is flushed at every checkpoint");
+    let mut random = Random::new(seed);
+    for count in 0..=events.len() {
+        crash(&recording, &events[..count], &mut random, &format!("seed {seed}, after {count} events"));
     }
 }
 
