@@ -2,6 +2,7 @@
 //! that are safe to call. Knows no objects and no formats of ours.
 //!
 //! - `arguments`: the command line and the environment, made empty in a copy of this process
+//! - `caretaker`: who removes directories that a killed process could not
 //! - `changed`: what a program did to a file, as data
 //! - `clone`: processes in namespaces of their own; `program`: what they become; `mount`, `loopback`: what they see
 //! - `seccomp`, `calls`, `landlock`: what a process may still do when it has given up the rest; `sealing`: how it does
@@ -22,6 +23,7 @@
 
 pub mod arguments;
 pub mod calls;
+pub mod caretaker;
 pub mod changed;
 pub mod clone;
 pub mod descriptor;

@@ -10,7 +10,7 @@
 mod serve;
 mod told;
 
-use super::cgroup::Cgroup;
+use super::cgroup::{Cgroup, Heir};
 use super::ids::Ids;
 use super::meter::Parent;
 use super::plan::{Base, Plan, Setting};
@@ -62,7 +62,8 @@ pub struct Cell {
 
 impl Cell {
     pub fn make(limits: &Limits) -> Result<Cell, SandboxError> {
-        let cgroup = Cgroup::make(limits).map_err(SandboxError::system("make a cgroup"))?.map(Arc::new);
+        let cgroup =
+            Cgroup::make(limits, Heir::Caretaker).map_err(SandboxError::system("make a cgroup"))?.map(Arc::new);
         let (ids, base) = (Ids::of_run(), Base::of_host(cgroup.is_none()));
         let order = Order::default();
         let setting = Setting { purpose: Purpose::Cell, is_counted: cgroup.is_none(), cell: None, base: base.clone() };

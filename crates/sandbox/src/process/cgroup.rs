@@ -1,7 +1,7 @@
 //! Cgroups, where this host lets us make some: of the second version, of the first, or none.
 //!
-//! Each run has its own, below one that this process may write to. It is removed with the run; what a supervisor that was
-//! killed could not remove, the next process that runs something does.
+//! Each run has its own, below one that this process may write to. It is removed with the run, or by a caretaker if whoever made
+//! it was killed. What even that one could not remove, since it was killed too, the next process that runs something does.
 
 use crate::limits::Limits;
 use std::fs::{self, File};
@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Once, OnceLock};
 use std::time::Duration;
+use system::caretaker::Caretaker;
 
 const MOUNT: &str = "/sys/fs/cgroup";
 /// Names of ours begin with this, and go on with the pid namespace and the number of the process that made them.
@@ -148,6 +149,17 @@ pub struct Cgroup {
     /// For processes to be made in it.
     opened: Option<File>,
     figures: Figures,
+    /// Dismissed when all is removed.
+    _caretaker: Option<Caretaker>,
+}
+
+/// Who removes a cgroup whose maker was killed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Heir {
+    /// A process that is made for it.
+    Caretaker,
+    /// Whoever the maker is a copy of, by `Layout::sweep`.
+    Parent,
 }
 
 /// What it tells, each opened when it is first asked for.
@@ -172,7 +184,7 @@ pub struct Before {
 
 impl Cgroup {
     /// `None` where there are none.
-    pub fn make(limits: &Limits) -> io::Result<Option<Cgroup>> {
+    pub fn make(limits: &Limits, heir: Heir) -> io::Result<Option<Cgroup>> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("{}{}-{number}", own_prefix(), std::process::id());
@@ -183,12 +195,15 @@ impl Cgroup {
             Layout::First { memory, time } => (memory.join(&name), time.as_ref().map(|time| time.join(&name)), false),
             Layout::Nothing { .. } => return Ok(None),
         };
+        let all = [Some(memory.as_path()), time.as_deref()].into_iter().flatten();
+        let caretaker = (heir == Heir::Caretaker).then(|| Caretaker::of(all)).transpose()?;
         // There may be no room because of what others left.
         make_anew(&memory).or_else(|_| {
             layout.sweep();
             make_anew(&memory)
         })?;
-        let mut cgroup = Cgroup { memory, time: None, is_second, opened: None, figures: Figures::default() };
+        let figures = Figures::default();
+        let mut cgroup = Cgroup { memory, time: None, is_second, opened: None, figures, _caretaker: caretaker };
         if let Some(time) = time {
             make_anew(&time)?;
             cgroup.time = Some(time);

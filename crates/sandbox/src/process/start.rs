@@ -1,7 +1,7 @@
 //! Starts a run: makes all ready, then the first process inside, and hears from it that the program runs or why not.
 
 use super::cell::Cell;
-use super::cgroup::{Before, Cgroup, Layout};
+use super::cgroup::{Before, Cgroup, Heir, Layout};
 use super::ids::Ids;
 use super::inside::{self, HANDED_OUT, Handed};
 use super::meter::{Counted, Meter};
@@ -77,7 +77,9 @@ pub fn begin_with(
     // The two things that take the kernel longest, a network and cgroups, are made at the same time, where nobody has to know
     // before that one of them cannot be had.
     let at_once = purpose == Purpose::Run && !order.allows_weaker && Layout::of_host().is_entered();
-    let mut cgroup = if at_once { None } else { make_cgroup(order)? };
+    // An attendant has live to look after it, and many of them are made.
+    let heir = if purpose == Purpose::Dream { Heir::Parent } else { Heir::Caretaker };
+    let mut cgroup = if at_once { None } else { make_cgroup(order, heir)? };
     let doors = cgroup.as_ref().map_or(Ok(Vec::new()), doors_of)?;
     let is_counted = cgroup.is_none() && !at_once;
     let is_dream = purpose == Purpose::Dream;
@@ -109,7 +111,7 @@ pub fn begin_with(
     let Child { pid, pidfd } = child;
     let init = Init { pid, pidfd: Arc::new(pidfd), is_gone: false, cell: None };
     if at_once {
-        cgroup = make_cgroup(order)?;
+        cgroup = make_cgroup(order, heir)?;
     }
     begun.ids.map(pid)?;
     let late = cgroup.as_ref().filter(|_| at_once).map_or(Ok(Vec::new()), doors_of)?;
@@ -128,8 +130,8 @@ pub fn begin_with(
     Ok(run)
 }
 
-fn make_cgroup(order: &Order) -> Result<Option<Cgroup>, SandboxError> {
-    Cgroup::make(&order.limits)
+fn make_cgroup(order: &Order, heir: Heir) -> Result<Option<Cgroup>, SandboxError> {
+    Cgroup::make(&order.limits, heir)
         .map_err(SandboxError::system("make a cgroup; what holds this process may not allow it: run it elsewhere"))
 }
 

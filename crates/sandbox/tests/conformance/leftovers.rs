@@ -125,14 +125,17 @@ fn is_abandoned(name: &str) -> bool {
         .is_some_and(|number| *number == *std::process::id().to_string() || !Path::new("/proc").join(number).exists())
 }
 
-/// Waits until all that is new has gone, or says what has not. What counts is what was there when this began. Supervisors of
-/// other rows are killed meanwhile too, and their groups wait for whoever runs something next.
-fn must_vanish(before: &Traces) -> Judged {
+/// Waits until all that is new has gone, or says what has not. What counts is what was there when this began: supervisors of
+/// other rows are killed meanwhile too.
+fn must_vanish(stage: &Stage, before: &Traces) -> Judged {
     reap();
     let first = Traces::now().more_than(before);
     let deadline = Instant::now() + PATIENCE;
     loop {
-        clear_away()?;
+        // Live does so when an attendant was killed. Of a run's supervisor nobody has to.
+        if stage.backend.name() == crate::dream::NAME {
+            sandbox::process::sweep();
+        }
         reap();
         let now = Traces::now().more_than(before);
         let left: Vec<&String> = first.iter().filter(|trace| now.contains(trace)).collect();
@@ -282,7 +285,7 @@ fn after_many_runs(stage: &Stage) -> Judged {
         reap();
     }
     stage.backend.clear();
-    must_vanish(&before)
+    must_vanish(stage, &before)
 }
 
 /// A zygote takes long to start, and many of the ends cost one.
@@ -299,14 +302,6 @@ fn settled(stage: &Stage) -> Result<Traces, String> {
     Ok(Traces::now())
 }
 
-/// The next process that runs something clears away what a killed supervisor could not.
-fn clear_away() -> Judged {
-    let this = std::env::current_exe().map_err(|error| error.to_string())?;
-    let mut next = std::process::Command::new(this);
-    next.args(["--row", "process", "order.streams"]).stdout(std::process::Stdio::null());
-    next.status().map(drop).map_err(|error| error.to_string())
-}
-
 /// The supervisor dies while its program runs, has children of its own, and holds things open.
 fn after_death_of_supervisor(stage: &Stage) -> Judged {
     adopt_orphans()?;
@@ -319,7 +314,7 @@ fn after_death_of_supervisor(stage: &Stage) -> Judged {
     neighbour.kill_supervisor();
     drop(neighbour);
     stage.backend.clear();
-    must_vanish(&before)
+    must_vanish(stage, &before)
 }
 
 /// Waits until the supervisor, its program, a child and a grandchild are there: who says that it has settled does not wait

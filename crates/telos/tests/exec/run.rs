@@ -2,7 +2,7 @@
 
 use crate::launch::exec::Bench;
 use crate::launch::up::{signal, wait_for};
-use crate::launch::write;
+use crate::launch::{has_cgroup, write};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::Stdio;
 
@@ -192,6 +192,21 @@ fn signals_to_us_end_it_and_are_recorded() {
         assert_eq!(child.wait().unwrap().code(), Some(code), "{name}");
         assert_eq!(bench.last_run()["verdict"], "stopped", "{name}");
     }
+}
+
+/// What was made for the run stayed until the next one, whenever that was.
+#[test]
+fn a_killed_exec_leaves_no_cgroup_and_nobody() {
+    let bench = Bench::new();
+    let mut child = bench.command(&["exec", "--", "bash", "-c", "echo up; sleep 1000"]).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    signal(child.id(), "KILL");
+    child.wait().unwrap();
+    let mut rest = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut rest).expect("nobody holds its output open");
+    let name = format!("-{}-", child.id());
+    wait_for("its cgroups are gone", || !has_cgroup(&name));
 }
 
 /// Whoever watches over a program also hands its output on: a reader that stood still held up the end of its time, and signals.

@@ -92,3 +92,19 @@ pub fn shell(directory: &Path, line: &str) -> Ran {
 pub fn write(directory: &Path, name: &str, contents: impl AsRef<[u8]>) {
     std::fs::write(directory.join(name), contents).expect("a temporary file can be written");
 }
+
+/// Whether there is a cgroup whose name contains this.
+pub fn has_cgroup(name: &str) -> bool {
+    const DEEPEST: u32 = 4;
+    holds_below(Path::new("/sys/fs/cgroup"), name, DEEPEST)
+}
+
+/// Whether a directory of this name, or a part of it, lies below another.
+fn holds_below(directory: &Path, name: &str, depth: u32) -> bool {
+    std::fs::read_dir(directory).into_iter().flatten().flatten().any(|entry| {
+        entry.file_name().to_string_lossy().contains(name)
+            || (depth > 0
+                && entry.file_type().is_ok_and(|kind| kind.is_dir())
+                && holds_below(&entry.path(), name, depth - 1))
+    })
+}

@@ -2,9 +2,9 @@
 //! attendant is killed.
 
 use crate::dream::{ACCOUNT, asked, begun, below, page, telos_dream, within};
+use crate::launch::has_cgroup;
 use crate::launch::up::{Up, signal, wait_for};
 use keeper::protocol::{Command, DreamOrder, Request};
-use std::path::Path;
 use std::time::Duration;
 
 /// A copy of a process has what all threads of it held at that moment, and what they knew.
@@ -76,7 +76,7 @@ fn a_dream_whose_attendant_was_killed_has_an_end() {
     assert!(page(&up, &dream)["reason"].as_str().unwrap().contains("attended"));
     wait_for("its pages are given back", || up.told(&["status", "--json"])["image"]["forks"] == 0);
     let name = format!("-{attendant}-");
-    wait_for("its cgroups are gone", || !holds_below(Path::new("/sys/fs/cgroup"), &name, 4));
+    wait_for("its cgroups are gone", || !has_cgroup(&name));
 }
 
 /// They went on in the copy too, and a merge set back what they had done in live meanwhile.
@@ -125,14 +125,4 @@ fn memory_of(pid: u32) -> Vec<Vec<u8>> {
         }
     }
     pieces
-}
-
-/// Whether a directory of this name, or a part of it, lies below another.
-fn holds_below(directory: &Path, name: &str, depth: u32) -> bool {
-    std::fs::read_dir(directory).into_iter().flatten().flatten().any(|entry| {
-        entry.file_name().to_string_lossy().contains(name)
-            || (depth > 0
-                && entry.file_type().is_ok_and(|kind| kind.is_dir())
-                && holds_below(&entry.path(), name, depth - 1))
-    })
 }
