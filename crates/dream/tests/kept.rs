@@ -15,7 +15,7 @@ use sandbox::outcome::ChangeKind;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use store::NewCommit;
 use tempfile::TempDir;
@@ -350,6 +350,34 @@ fn retention_removes_the_old_and_the_many_but_nothing_that_is_kept() {
     let left: Vec<DreamId> =
         place.dreams.list().expect("it is listed").dreams.iter().map(|dream| dream.header.id()).collect();
     assert_eq!(left, [name(11), name(12), name(13)]);
+}
+
+/// Making a file took the longer the more were removed lately.
+#[test]
+fn files_of_dreams_that_went_are_used_again_and_hold_nothing_of_them() {
+    let place = Place::new();
+    let node = |name: &str| std::fs::metadata(place.file(name)).expect("it is there").ino();
+    let first = place.dream(7, 1);
+    let was = node("d7");
+    place.dreams.put_aside(first).expect("it goes");
+    assert!(matches!(place.dreams.read(first), Err(DreamError::Missing(_))));
+    let listed = place.dreams.list().expect("they are listed");
+    assert!(listed.dreams.is_empty() && listed.problems.is_empty(), "{listed:?}");
+    let spare = std::fs::read_dir(place.file("")).expect("a directory").next().expect("one file").expect("a name");
+    assert_eq!(spare.metadata().expect("it is there").len(), 0, "what was in it is not on the disk for another week");
+    place.dreams.recover(2).expect("it wakes up");
+    place.dream(7 + 512, 3);
+    assert_eq!(node("d519"), was);
+    place.dreams.read("d519".parse().expect("a name")).expect("it is a dream like any other");
+    // Two that want to leave theirs at one place: one is enough.
+    let [one, other] = [8, 8 + 512].map(|actor| place.dream(actor, 4));
+    place.dreams.put_aside(one).expect("it goes");
+    place.dreams.put_aside(other).expect("it goes");
+    assert_eq!(std::fs::read_dir(place.file("")).expect("a directory").count(), 2);
+    // What lies there and is none of ours is not written to.
+    std::fs::write(place.file(".d9.spare"), "mine").expect("it is written");
+    place.dream(9, 5);
+    place.dreams.read("d9".parse().expect("a name")).expect("it is a dream like any other");
 }
 
 #[test]

@@ -17,6 +17,8 @@ use std::path::{Path, PathBuf};
 
 const DIRECTORY: &str = "dreams";
 const ORIGINALS: &str = "originals";
+/// Files of dreams that went, for dreams to come; no more than go at once.
+const SPARES: u64 = 512;
 
 pub struct Dreams {
     directory: OwnedFd,
@@ -93,17 +95,7 @@ impl Dreams {
         }
         let unnamed = format!(".{name}.new");
         let failed = |action| DreamError::file::<Errno>(action, &path);
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let make = || rustix::fs::openat(&self.directory, &unnamed, flags, Mode::RUSR | Mode::WUSR);
-        let made = match make() {
-            // Left by who had this name before, and never got so far.
-            Err(Errno::EXIST) => {
-                rustix::fs::unlinkat(&self.directory, &unnamed, AtFlags::empty()).map_err(failed("replace"))?;
-                make()
-            }
-            made => made,
-        };
-        let file = File::from(made.map_err(failed("make"))?);
+        let file = self.file_for(id, &unnamed).map_err(failed("make"))?;
         lock(&file, id, &path)?;
         let recording = Recording::begin(file, &path, header)?;
         match self.give_name(&unnamed, &name) {
@@ -115,6 +107,30 @@ impl Dreams {
             self.flush()?;
         }
         Ok(recording)
+    }
+
+    /// An empty file of this name: a spare one, if there is such, else a new one. In the place of one that was left by who had this
+    /// name before, and never got so far.
+    fn file_for(&self, id: DreamId, name: &str) -> Result<File, Errno> {
+        let directory = &self.directory;
+        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        if rustix::fs::renameat(directory, spare_for(id), directory, name).is_ok() {
+            let opened = rustix::fs::openat(directory, name, flags, Mode::empty()).map(File::from);
+            let is_empty = |file: &File| file.metadata().is_ok_and(|found| found.is_file() && found.len() == 0);
+            if let Some(spare) = opened.ok().filter(is_empty) {
+                return Ok(spare);
+            }
+        }
+        let new = flags | OFlags::CREATE | OFlags::EXCL;
+        let make = || rustix::fs::openat(directory, name, new, Mode::RUSR | Mode::WUSR);
+        let made = match make() {
+            Err(Errno::EXIST) => {
+                rustix::fs::unlinkat(directory, name, AtFlags::empty())?;
+                make()
+            }
+            made => made,
+        };
+        made.map(File::from)
     }
 
     /// In the place of nothing.
@@ -213,7 +229,7 @@ impl Dreams {
             match name.parse().and_then(|id| self.summary(id)) {
                 Ok(summary) => listed.dreams.push(summary),
                 // A dream that was begun just now, or was not when the system went down.
-                Err(DreamError::NoName(name)) if name.starts_with(".d") && name.ends_with(".new") => {}
+                Err(DreamError::NoName(name)) if is_unnamed(&name) || is_spare(&name) => {}
                 Err(DreamError::NoName(name)) => {
                     let path = self.path.join(name);
                     listed.problems.push(DreamError::Foreign { path, why: "dreams have names such as d7" });
@@ -270,14 +286,37 @@ impl Dreams {
     }
 
     fn unlink(&self, id: DreamId) -> Result<(), DreamError> {
+        let (_file, path) = self.open_to_remove(id)?;
+        let removed = rustix::fs::unlinkat(&self.directory, id.to_string(), AtFlags::empty());
+        removed.map_err(DreamError::file("remove", &path))
+    }
+
+    /// Removes a dream that nobody looks for any more, and waits for no disk: if it came back, it would go again. Its file is emptied and
+    /// kept for another. Whoever makes a file where many were removed lately waits for ext4, which looks at each of them: a
+    /// seventh of what a dream costs, where they come and go.
+    pub fn put_aside(&self, id: DreamId) -> Result<(), DreamError> {
+        let (file, path) = self.open_to_remove(id)?;
+        let directory = &self.directory;
+        let (name, spare) = (id.to_string(), spare_for(id));
+        if file.set_len(0).is_ok()
+            && rustix::fs::renameat_with(directory, &name, directory, spare, RenameFlags::NOREPLACE).is_ok()
+        {
+            return Ok(());
+        }
+        // There is one already.
+        let removed = rustix::fs::unlinkat(directory, name, AtFlags::empty());
+        removed.map_err(DreamError::file("remove", &path))
+    }
+
+    /// The file of a dream that nobody writes down, for as long as it is not dropped.
+    fn open_to_remove(&self, id: DreamId) -> Result<(File, PathBuf), DreamError> {
         let (file, path) = self.open_file(id, OFlags::RDWR)?;
         lock(&file, id, &path)?;
         let mut magic = [0; MAGIC.len()];
         if file.read_exact_at(&mut magic, 0).is_err() || magic != *MAGIC {
             return Err(DreamError::Foreign { path, why: "it begins with something else" });
         }
-        let removed = rustix::fs::unlinkat(&self.directory, id.to_string(), AtFlags::empty());
-        removed.map_err(DreamError::file("remove", &path))
+        Ok((file, path))
     }
 
     /// Removes what retention does not keep, and says what that was.
@@ -285,20 +324,19 @@ impl Dreams {
         let expired = retention.expired(&self.list()?.dreams, now_ms);
         let mut removed = Vec::new();
         for id in expired {
-            match self.unlink(id) {
+            match self.put_aside(id) {
                 Ok(()) => removed.push(id),
                 // Somebody goes on with it, or was faster.
                 Err(DreamError::Running(_) | DreamError::Missing(_)) => {}
                 Err(error) => return Err(error),
             }
         }
-        // One that came back would go again.
         Ok(removed)
     }
 
     /// After a start: dreams that nobody runs any more get their end, and what was begun without a name is removed.
     pub fn recover(&self, now_ms: u64) -> Result<Vec<DreamId>, DreamError> {
-        for name in self.names()?.iter().filter(|name| name.starts_with(".d") && name.ends_with(".new")) {
+        for name in self.names()?.iter().filter(|name| is_unnamed(name)) {
             // What is no file was not left by us, and harms nobody.
             let _ = rustix::fs::unlinkat(&self.directory, name, AtFlags::empty());
         }
@@ -435,6 +473,20 @@ impl Dreams {
     fn path(&self, id: DreamId) -> PathBuf {
         self.path.join(id.to_string())
     }
+}
+
+/// Where the file of a dream goes, and where that of another looks for one first: numbers follow each other.
+fn spare_for(id: DreamId) -> String {
+    format!(".d{}.spare", id.0.0 % SPARES)
+}
+
+fn is_spare(name: &str) -> bool {
+    name.starts_with(".d") && name.ends_with(".spare")
+}
+
+/// That of a dream that was begun, and not so far that it has a name.
+fn is_unnamed(name: &str) -> bool {
+    name.starts_with(".d") && name.ends_with(".new")
 }
 
 fn lock(file: &File, id: DreamId, path: &Path) -> Result<(), DreamError> {

@@ -52,7 +52,7 @@ impl Attended {
             });
         }
         if self.is_unwanted {
-            place.tidy(|dreams| match dreams.remove(self.dream) {
+            place.tidy(|dreams| match dreams.put_aside(self.dream) {
                 Err(DreamError::Missing(_)) => Ok(()),
                 removed => removed,
             });

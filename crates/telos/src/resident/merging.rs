@@ -378,7 +378,7 @@ impl Resident {
         let dreams = self.kept()?;
         let kept = dreams.read(id).map_err(|error| error.to_string())?;
         // It went when it could not be read, too: retention takes it.
-        let _ = dreams.remove(id);
+        let _ = dreams.put_aside(id);
         Judgement::of(&kept)
     }
 
