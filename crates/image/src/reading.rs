@@ -106,24 +106,32 @@ impl ReadSet {
     ) -> bool {
         let mut written: FxHashMap<(ObjectId, &Field), Written<'c>> = FxHashMap::default();
         for Change { object, operation, .. } in changes {
-            match (self.of_object(*object), operation) {
-                // A call changes no object.
-                (_, Operation::Call { .. }) => {}
-                _ if self.is_unknown => return true,
-                (None, _) => {}
-                (Some(reads), Operation::Put { field, .. }) if reads.is_kind_only && *field != Field::Flags => {}
-                (Some(reads), operation) if reads.is_kind_only && !matches!(operation, Operation::Put { .. }) => {}
-                (Some(_), Operation::Put { field, value }) => {
+            match operation {
+                operation if !self.may_see(*object, operation) => {}
+                Operation::Put { field, value } if !self.is_unknown => {
                     let place = written.entry((*object, field)).or_insert(Written { last: value, has_moved: false });
                     place.last = value;
                     place.has_moved |= value.is_absent();
                 }
-                (Some(_), _) => return true,
+                _ => return true,
             }
         }
         written.iter().any(|(&(object, field), written)| {
             self.of_object(object).is_some_and(|reads| reads.see(field, written, &was(object, field)))
         })
+    }
+
+    /// Whether it may make a difference to who read this that this was done to an object, whatever that was before.
+    fn may_see(&self, object: ObjectId, operation: &Operation) -> bool {
+        match (self.of_object(object), operation) {
+            // A call changes no object.
+            (_, Operation::Call { .. }) => false,
+            _ if self.is_unknown => true,
+            (None, _) => false,
+            (Some(reads), Operation::Put { field, .. }) if reads.is_kind_only => *field == Field::Flags,
+            (Some(reads), Operation::Put { field: Field::Slot(name), .. }) => reads.may_see_slot(name),
+            (Some(reads), _) => !reads.is_kind_only,
+        }
     }
 
     /// As bytes, for another process of the same build.
@@ -277,6 +285,10 @@ impl SlotReads {
         Some(())
     }
 
+    fn may_see_slot(&self, name: &Text) -> bool {
+        self.is_whole || self.lists_names || self.lists_objects || self.names.binary_search(name).is_ok()
+    }
+
     /// Whether who read this sees that a field was written.
     fn see(&self, field: &Field, written: &Written<'_>, before: &Datum) -> bool {
         let is_other = written.last != before;
@@ -375,17 +387,17 @@ impl Image {
     /// The same for each of many.
     pub fn have_moved(&self, all: &[&ReadSet], since: u64) -> Result<Vec<bool>, ImageError> {
         let (mut later, mut touched) = (Vec::new(), BTreeSet::new());
-        let is_read =
-            |change: &Change| all.iter().any(|reads| reads.is_unknown || reads.of_object(change.object).is_some());
+        let is_seen = |change: &Change| all.iter().any(|reads| reads.may_see(change.object, &change.operation));
         if self.store.last_commit() <= since {
             return Ok(vec![false; all.len()]);
         }
-        for commit in self.store.history() {
+        for commit in self.store.history().taking_back(is_seen) {
             let mut commit = commit?;
             if commit.number <= since {
                 break;
             }
-            commit.changes.retain(is_read);
+            commit.changes.retain(is_seen);
+            commit.inverse.retain(is_seen);
             touched.extend(commit.changes.iter().map(|change| change.object));
             later.push(commit);
         }

@@ -8,11 +8,15 @@ use crate::record::{Commit, decode_history};
 use crate::store::Store;
 use object::change::{Change, Draft, ObjectId, Preds};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-/// So many commits that are still in the log are made ready at once: each time all that is in there before them is gone through.
-const TOGETHER_MAX: usize = 256;
+/// So many commits that are still in the log are made ready at first, for who wants few, and so many times more each time after that:
+/// what takes one back is found by doing again all that was done to its objects in there.
+const TOGETHER_FIRST: usize = 32;
+const TOGETHER_MORE: usize = 8;
+const TOGETHER_MAX: usize = 2048;
 
 /// Goes back from commit to commit. What is committed meanwhile is not seen.
 pub struct History<'s> {
@@ -20,18 +24,26 @@ pub struct History<'s> {
     next: u64,
     /// Those that come next, the newest last.
     ready: Vec<Commit>,
-    /// How many of them are made ready the next time: few for who wants few.
+    /// How many of them are made ready the next time.
     together: usize,
+    is_wanted: Box<dyn Fn(&Change) -> bool + 's>,
 }
 
 impl<'s> History<'s> {
     fn new(store: &'s Store, next: u64) -> History<'s> {
-        History { store, next, ready: Vec::new(), together: 1 }
+        History { store, next, ready: Vec::new(), together: TOGETHER_FIRST, is_wanted: Box::new(|_| true) }
+    }
+
+    /// The same commits. Of what takes them back, which is what takes time, only what concerns objects with such changes is sure to be
+    /// there.
+    #[must_use]
+    pub fn taking_back(self, is_wanted: impl Fn(&Change) -> bool + 's) -> History<'s> {
+        History { is_wanted: Box::new(is_wanted), ..self }
     }
 
     fn get_ready(&mut self) -> Result<(), StoreError> {
-        self.ready = self.store.commits_up_to(self.next, self.together)?;
-        self.together = (self.together * 2).min(TOGETHER_MAX);
+        self.ready = self.store.commits_up_to(self.next, self.together, &*self.is_wanted)?;
+        self.together = (self.together * TOGETHER_MORE).min(TOGETHER_MAX);
         Ok(())
     }
 }
@@ -67,7 +79,7 @@ impl Store {
 
     /// One commit, with what takes it back; none if there is none of that number, or the history does not reach it.
     pub fn commit_at(&self, number: u64) -> Result<Option<Commit>, StoreError> {
-        Ok(self.commits_up_to(number, 1)?.pop())
+        Ok(self.commits_up_to(number, 1, &|_| true)?.pop())
     }
 
     /// Tells all changes that were made after a commit, in no order that anybody should rely on.
@@ -91,60 +103,72 @@ impl Store {
     }
 
     /// The commit of this number, if there is one, as the last of some: at most so many, one behind the other.
-    fn commits_up_to(&self, number: u64, most: usize) -> Result<Vec<Commit>, StoreError> {
+    fn commits_up_to(
+        &self,
+        number: u64,
+        most: usize,
+        is_wanted: &dyn Fn(&Change) -> bool,
+    ) -> Result<Vec<Commit>, StoreError> {
         let shared = &self.shared;
         let snapshot = shared.reader.lock();
         let inside = shared.journal.lock();
-        let before: Vec<Arc<Committed>> =
-            inside.pending.commits().take_while(|commit| commit.number <= number).cloned().collect();
-        drop(inside);
-        if before.last().is_none_or(|commit| commit.number != number) {
+        let wanted = inside.pending.last_of(number, most);
+        if wanted.is_empty() {
+            drop(inside);
             let value = snapshot.commit(number)?;
             let commit = value.map(|value| decode_history(number, value, shared.image.path())).transpose()?;
             return Ok(commit.into_iter().collect());
         }
-        let wanted = &before[before.len().saturating_sub(most)..];
-        let mut drafts: FxHashMap<ObjectId, Option<Draft>> = FxHashMap::default();
-        for change in wanted.iter().flat_map(|commit| &commit.changes) {
-            if let Entry::Vacant(place) = drafts.entry(change.object) {
-                let stored = snapshot.object(change.object)?;
-                let stored = stored.map(|value| shared.image.object(change.object, value)).transpose()?;
-                place.insert(stored.map(Draft::from));
+        let mut stories: FxHashMap<ObjectId, Story> = FxHashMap::default();
+        for change in wanted.iter().flat_map(|commit| &commit.changes).filter(|change| is_wanted(change)) {
+            if let Entry::Vacant(place) = stories.entry(change.object) {
+                place.insert(Story { done: inside.pending.of_object(change.object), draft: None });
             }
         }
+        drop(inside);
+        for (object, story) in &mut stories {
+            let stored = snapshot.object(*object)?;
+            story.draft = stored.map(|value| shared.image.object(*object, value)).transpose()?.map(Draft::from);
+        }
         drop(snapshot);
-        with_inverses(&before, wanted.len(), drafts)
+        with_inverses(&wanted, stories)
     }
 }
 
-/// The last so many of these commits with their inverses, from the objects as the image has them and all commits since then.
-fn with_inverses(
-    before: &[Arc<Committed>],
-    count: usize,
-    mut drafts: FxHashMap<ObjectId, Option<Draft>>,
-) -> Result<Vec<Commit>, StoreError> {
-    let first = before.len() - count;
-    let mut commits = Vec::with_capacity(count);
-    for (index, each) in before.iter().enumerate() {
-        let mut undo = Vec::new();
-        for change in &each.changes {
-            let Some(draft) = drafts.get_mut(&change.object) else { continue };
-            let taken_back = apply(draft, change.object, each.number, &change.operation)?;
-            if let Some(operation) = taken_back.filter(|_| index >= first) {
+/// An object as the image has it, and all that was done to it since then.
+struct Story {
+    draft: Option<Draft>,
+    done: SmallVec<[(Arc<Committed>, usize); 2]>,
+}
+
+/// These commits, one behind the other, with what takes back what they did to the objects whose stories are known.
+fn with_inverses(wanted: &[Arc<Committed>], stories: FxHashMap<ObjectId, Story>) -> Result<Vec<Commit>, StoreError> {
+    let first = wanted.first().map_or(0, |commit| commit.number);
+    let mut undone: Vec<Vec<(usize, Change)>> = wanted.iter().map(|_| Vec::new()).collect();
+    for (object, Story { mut draft, done }) in stories {
+        for (commit, index) in done {
+            let Some(change) = commit.changes.get(index) else { continue };
+            let place = commit.number.checked_sub(first).and_then(|place| usize::try_from(place).ok());
+            if place.is_some_and(|place| place >= undone.len()) {
+                break;
+            }
+            let operation = apply(&mut draft, object, commit.number, &change.operation)?;
+            if let Some((undo, operation)) = place.and_then(|place| undone.get_mut(place)).zip(operation) {
                 let preds = Preds::Named([change.id].into());
-                undo.push(Change { id: change.id, time: change.time, object: change.object, operation, preds });
+                undo.push((index, Change { id: change.id, time: change.time, object, operation, preds }));
             }
         }
-        if index >= first {
-            commits.push(Commit {
-                number: each.number,
-                time: each.time,
-                author: each.author.clone(),
-                cause: each.cause.clone(),
-                changes: each.changes.clone(),
-                inverse: in_order(undo),
-            });
-        }
     }
-    Ok(commits)
+    let commits = wanted.iter().zip(undone).map(|(each, mut undo)| {
+        undo.sort_unstable_by_key(|(index, _)| *index);
+        Commit {
+            number: each.number,
+            time: each.time,
+            author: each.author.clone(),
+            cause: each.cause.clone(),
+            changes: each.changes.clone(),
+            inverse: in_order(undo.into_iter().map(|(_, change)| change).collect()),
+        }
+    });
+    Ok(commits.collect())
 }

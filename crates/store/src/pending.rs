@@ -78,6 +78,15 @@ impl Pending {
         self.commits.get(usize::try_from(number.checked_sub(first)?).ok()?)
     }
 
+    /// This commit and those before it, at most so many, in order; none if it is not here.
+    pub fn last_of(&self, number: u64, most: usize) -> Vec<Arc<Committed>> {
+        let place = |first: &Arc<Committed>| usize::try_from(number.checked_sub(first.number)?).ok();
+        let Some(last) = self.commits.front().and_then(place).filter(|last| *last < self.commits.len()) else {
+            return Vec::new();
+        };
+        self.commits.range((last + 1).saturating_sub(most)..=last).cloned().collect()
+    }
+
     /// The oldest commits whose frames end at or before `durable`: at least one if there is any, then no more than so many
     /// changes together.
     pub fn oldest(&self, durable: u64, most_changes: usize) -> Vec<Arc<Committed>> {

@@ -36,7 +36,7 @@ impl Image {
     pub fn merges_of(&self, dream: &str, since: u64) -> Result<Vec<Part>, ImageError> {
         let interrupt = self.vm().interrupt();
         let (mut parts, mut taken_back) = (Vec::new(), TakenBack::default());
-        for commit in self.store.history() {
+        for commit in self.store.history().taking_back(|_| false) {
             let commit = commit?;
             if interrupt.take() {
                 return Err(ImageError::Interrupted);

@@ -191,7 +191,7 @@ pub fn tell<'s>(
     interrupt: &Interrupt,
 ) -> Result<Told<'s>, ImageError> {
     let (mut pages, mut beginning) = (Vec::new(), subject.fork_commit);
-    for commit in store.history() {
+    for commit in store.history().taking_back(|change| subject.wants(change)) {
         let commit = commit?;
         if interrupt.take() {
             return Err(ImageError::Interrupted);
