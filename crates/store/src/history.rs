@@ -5,10 +5,10 @@ use crate::error::StoreError;
 use crate::pending::Committed;
 use crate::reader::apply;
 use crate::record::{Commit, decode_history};
+use crate::stages::{Stages, Story, WORTH_CHANGES};
 use crate::store::Store;
 use object::change::{Change, Draft, ObjectId, Preds};
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
@@ -119,36 +119,40 @@ impl Store {
             let commit = value.map(|value| decode_history(number, value, shared.image.path())).transpose()?;
             return Ok(commit.into_iter().collect());
         }
+        let before = wanted.first().map_or(0, |commit| commit.number - 1);
         let mut stories: FxHashMap<ObjectId, Story> = FxHashMap::default();
         for change in wanted.iter().flat_map(|commit| &commit.changes).filter(|change| is_wanted(change)) {
             if let Entry::Vacant(place) = stories.entry(change.object) {
-                place.insert(Story { done: inside.pending.of_object(change.object), draft: None });
+                place.insert(inside.pending.story(change.object, before, &shared.reader.stages));
             }
         }
         drop(inside);
         for (object, story) in &mut stories {
-            let stored = snapshot.object(*object)?;
-            story.draft = stored.map(|value| shared.image.object(*object, value)).transpose()?.map(Draft::from);
+            if story.draft.is_none() {
+                story.draft = snapshot.creation(*object)?.map(Draft::from);
+            }
         }
         drop(snapshot);
-        with_inverses(&wanted, stories)
+        with_inverses(&wanted, stories, &shared.reader.stages)
     }
 }
 
-/// An object as the image has it, and all that was done to it since then.
-struct Story {
-    draft: Option<Draft>,
-    done: SmallVec<[(Arc<Committed>, usize); 2]>,
-}
-
 /// These commits, one behind the other, with what takes back what they did to the objects whose stories are known.
-fn with_inverses(wanted: &[Arc<Committed>], stories: FxHashMap<ObjectId, Story>) -> Result<Vec<Commit>, StoreError> {
+fn with_inverses(
+    wanted: &[Arc<Committed>],
+    stories: FxHashMap<ObjectId, Story>,
+    stages: &Stages,
+) -> Result<Vec<Commit>, StoreError> {
     let first = wanted.first().map_or(0, |commit| commit.number);
     let mut undone: Vec<Vec<(usize, Change)>> = wanted.iter().map(|_| Vec::new()).collect();
     for (object, Story { mut draft, done }) in stories {
-        for (commit, index) in done {
+        let earlier = done.iter().take_while(|(commit, _)| commit.number < first).count();
+        for (turn, (commit, index)) in done.into_iter().enumerate() {
             let Some(change) = commit.changes.get(index) else { continue };
             let place = commit.number.checked_sub(first).and_then(|place| usize::try_from(place).ok());
+            if let (true, Some(draft)) = (turn == earlier && earlier >= WORTH_CHANGES, &draft) {
+                stages.keep(object, first - 1, draft);
+            }
             if place.is_some_and(|place| place >= undone.len()) {
                 break;
             }

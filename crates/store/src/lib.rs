@@ -4,7 +4,7 @@
 //! - `store`, `options`: an open store and its bounds; `make`, `open`: how it is made and found again; `hold`: who may open it
 //! - `journal`: group commit and the latch; `fit`: what no commit may do; `record`: a commit as bytes; `pending`: what the image does not hold yet
 //! - `log`, `label`, `ring`, `frame`: the log file, from the whole to the byte; `recover`: reading its tail after a crash
-//! - `image`, `state`: the tables and what the image knows about itself; `reader`: an object as it is now
+//! - `image`, `state`: the tables and what the image knows about itself; `reader`: an object as it is now; `stages`: as it was lately
 //! - `checkpoint`, `background`, `pace`: from log to image, on a thread of its own, without getting in the way
 //! - `fork`: a copy of the process goes on with the store, and hands out what it commits
 //! - `history`: commits, newest first; `backup`: a copy while it runs; `check`: looks at everything
@@ -36,6 +36,7 @@ mod reader;
 mod record;
 mod recover;
 mod ring;
+mod stages;
 mod state;
 mod store;
 

@@ -24,6 +24,9 @@ const RESTED_MAX: usize = 32 << 10;
 /// One change of one pending commit: the commit's number, and which of its changes.
 type Place = (u64, u32);
 
+/// Changes to one object, each with the commit that it is of and its place there.
+pub type Done = SmallVec<[(Arc<Committed>, usize); 2]>;
+
 #[derive(Default)]
 pub struct Pending {
     commits: VecDeque<Arc<Committed>>,
@@ -67,10 +70,16 @@ impl Pending {
     }
 
     /// What is still to be done to an object, in order.
-    pub fn of_object(&self, object: ObjectId) -> SmallVec<[(Arc<Committed>, usize); 2]> {
+    pub fn of_object(&self, object: ObjectId) -> Done {
+        self.of_object_after(object, 0)
+    }
+
+    /// The same, without what was done up to a commit.
+    pub fn of_object_after(&self, object: ObjectId, commit: u64) -> Done {
         let Some(places) = self.places.get(&object) else { return SmallVec::new() };
+        let first = places.partition_point(|(number, _)| *number <= commit);
         let find = |(number, index): &Place| Some((self.get(*number)?.clone(), *index as usize));
-        places.iter().filter_map(find).collect()
+        places[first..].iter().filter_map(find).collect()
     }
 
     pub fn get(&self, number: u64) -> Option<&Arc<Committed>> {

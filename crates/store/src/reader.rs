@@ -5,6 +5,7 @@ use crate::error::StoreError;
 use crate::image::Image;
 use crate::journal::Journal;
 use crate::pending::Committed;
+use crate::stages::{Stages, Story, WORTH_CHANGES};
 use crate::state::State;
 use object::change::{Creation, Draft, ObjectId, Operation, Outline, Resting};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,6 +14,7 @@ use system::lmdb::{Pin, ReadTransaction};
 /// The snapshot that readers share.
 pub struct Reader {
     snapshot: Mutex<Snapshot>,
+    pub stages: Stages,
 }
 
 /// A state of the image's file.
@@ -27,7 +29,7 @@ pub struct Snapshot {
 impl Reader {
     pub fn new(image: &Image) -> Result<Reader, StoreError> {
         let snapshot = Snapshot { image: image.clone(), transaction: image.environment.read()?, pin: None };
-        Ok(Reader { snapshot: Mutex::new(snapshot) })
+        Ok(Reader { snapshot: Mutex::new(snapshot), stages: Stages::default() })
     }
 
     /// Locked before the journal, never after.
@@ -37,13 +39,20 @@ impl Reader {
 
     pub fn read(&self, journal: &Journal, object: ObjectId) -> Result<Option<Creation>, StoreError> {
         let snapshot = self.lock();
-        let later = journal.lock().pending.of_object(object);
-        let stored = match snapshot.object(object)? {
-            Some(value) => Some(snapshot.image.object(object, value)?),
-            None => None,
+        let Story { mut draft, done } = match journal.lock().pending.story(object, u64::MAX, &self.stages) {
+            // Nothing was done to it.
+            Story { draft: None, done } if done.is_empty() => return snapshot.creation(object),
+            Story { draft: None, done } => Story { draft: snapshot.creation(object)?.map(Draft::from), done },
+            story => story,
         };
         drop(snapshot);
-        if later.is_empty() { Ok(stored) } else { replay(object, stored, &later) }
+        for (commit, index) in &done {
+            apply(&mut draft, object, commit.number, &commit.changes[*index].operation)?;
+        }
+        if let (true, Some((last, _)), Some(draft)) = (done.len() >= WORTH_CHANGES, done.last(), &draft) {
+            self.stages.keep(object, last.number, draft);
+        }
+        Ok(draft.map(Creation::from))
     }
 
     /// Shows an object to somebody who takes in what it needs. Readers wait meanwhile: `look` must read nothing.
@@ -66,6 +75,10 @@ impl Reader {
 }
 
 impl Snapshot {
+    pub fn creation(&self, object: ObjectId) -> Result<Option<Creation>, StoreError> {
+        self.object(object)?.map(|value| self.image.object(object, value)).transpose()
+    }
+
     pub fn object(&self, object: ObjectId) -> Result<Option<&[u8]>, StoreError> {
         Ok(self.transaction.find(self.image.objects, &object.to_bytes())?)
     }

@@ -73,6 +73,19 @@ impl From<Draft> for Creation {
 }
 
 impl Draft {
+    /// How many things it holds: what copying it takes.
+    pub fn element_count(&self) -> usize {
+        let body = match &self.body {
+            Content::Nothing | Content::Data(_) => 0,
+            Content::Items(items) => items.len(),
+            Content::Units { bytes, .. } => bytes.len(),
+            Content::Map(entries) => entries.room(),
+            Content::Counters(counters) => counters.room(),
+            Content::Members(members) => members.room(),
+        };
+        self.protos.len() + self.slots.room() + body
+    }
+
     /// Applies one operation and returns the one that takes it back; none for a call to the outside, which cannot be
     /// taken back. After an error the object is as it was.
     pub fn apply(&mut self, operation: &Operation) -> Result<Option<Operation>, ChangeError> {

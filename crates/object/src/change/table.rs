@@ -29,6 +29,11 @@ impl<K: Hash + Eq + Clone, V> Table<K, V> {
         table
     }
 
+    /// Of all entries, and of those that left a hole.
+    pub fn room(&self) -> usize {
+        self.entries.len()
+    }
+
     pub fn get(&self, key: &K) -> Option<&V> {
         let at = self.find(key)?;
         self.entries[at].as_ref().map(|(_, value)| value)

@@ -62,6 +62,62 @@ fn history_tells_commits_from_log_and_image_with_what_takes_them_back() {
     assert_eq!(lab.store().history_before(2).count(), 2);
 }
 
+/// Who read an object did again all that was done to it since the last checkpoint: merges beside clients that write stood still for
+/// tens of milliseconds. What it was lately is kept now, and must be what it was.
+#[test]
+fn an_object_with_thousands_of_pending_changes_is_what_it_was_at_each_of_them() {
+    let mut lab = Lab::new();
+    let (busy, calm) = (lab.create(&[("x", 0.0)]), lab.create(&[("x", 0.0)]));
+    let names = ["x", "y", "z"];
+    let mut was = vec![[0.0, f64::NAN, f64::NAN]; 3];
+    for turn in 3..1800_usize {
+        let value = turn as f64;
+        let mut now = was[turn - 1];
+        if turn.is_multiple_of(97) {
+            lab.set(calm, "x", value);
+        } else {
+            lab.set(busy, names[turn % 3], value);
+            now[turn % 3] = value;
+        }
+        was.push(now);
+        if turn.is_multiple_of(331) {
+            names.iter().zip(now).for_each(|(name, value)| assert_slot(&lab, busy, name, value));
+            // Of moments that follow each other.
+            (turn - 40..turn - 36).for_each(|from| take_back(&lab, busy, &was, from));
+        }
+        if turn.is_multiple_of(700) {
+            take_back(&lab, busy, &was, turn);
+            lab.store().checkpoint().unwrap();
+        }
+    }
+    take_back(&lab, busy, &was, was.len());
+    let without = lab.store().history().taking_back(|change| change.object == calm).map(Result::unwrap);
+    for commit in without.take_while(|commit| commit.number > 1500).filter(|commit| commit.changes[0].object == calm) {
+        assert_eq!(commit.inverse[0].operation, Operation::set_slot("x", (commit.number as usize - 97) as f64));
+    }
+}
+
+fn assert_slot(lab: &Lab, object: ObjectId, name: &str, value: f64) {
+    let expected = if value.is_nan() { Datum::Absent } else { Datum::number(value) };
+    assert_eq!(lab.slot(object, name), expected, "{name}");
+}
+
+/// Each commit from this one back says what was before it.
+fn take_back(lab: &Lab, object: ObjectId, was: &[[f64; 3]], from: usize) {
+    for commit in lab.store().history_before(from as u64).map(Result::unwrap) {
+        let number = commit.number as usize;
+        let Some(Operation::Put { field: Field::Slot(name), value }) =
+            commit.inverse.iter().find(|change| change.object == object).map(|change| &change.operation)
+        else {
+            continue;
+        };
+        let place = ["x", "y", "z"].iter().position(|known| *name == Text::from(*known)).unwrap();
+        let before = was[number - 1][place];
+        let expected = if before.is_nan() { Datum::Absent } else { Datum::number(before) };
+        assert_eq!(*value, expected, "before commit {number}");
+    }
+}
+
 #[test]
 fn the_second_opener_is_told_who_is_first() {
     let lab = Lab::new();
