@@ -13,7 +13,9 @@ use object::{Heap, Looks, Symbol, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
+use store::{Commit, Store};
 
 /// In bytes: of a number of things, and of an object's id.
 const COUNT_BYTES: usize = 4;
@@ -386,33 +388,73 @@ impl Image {
 
     /// The same for each of many.
     pub fn have_moved(&self, all: &[&ReadSet], since: u64) -> Result<Vec<bool>, ImageError> {
-        let (mut later, mut touched) = (Vec::new(), BTreeSet::new());
-        let is_seen = |change: &Change| all.iter().any(|reads| reads.may_see(change.object, &change.operation));
         if self.store.last_commit() <= since {
             return Ok(vec![false; all.len()]);
         }
-        for commit in self.store.history().taking_back(is_seen) {
-            let mut commit = commit?;
-            if commit.number <= since {
-                break;
-            }
-            commit.changes.retain(is_seen);
-            commit.inverse.retain(is_seen);
-            touched.extend(commit.changes.iter().map(|change| change.object));
-            later.push(commit);
+        let is_seen = |change: &Change| all.iter().any(|reads| reads.may_see(change.object, &change.operation));
+        let later = self.commits_since(since, is_seen, |_| false)?;
+        if let Some(slots) = slots_after(&self.store, since, &later)? {
+            let was = |object: ObjectId, field: &Field| slots.get(&(object, field)).cloned().unwrap_or(Datum::Absent);
+            return Ok(all.iter().map(|reads| reads.is_touched_by(in_order(&later), was)).collect());
         }
-        let mut past = Past::of(&self.store, Landmarks::of(&self.store)?.ring(), touched.iter().copied())?;
+        let later = self.commits_since(since, is_seen, is_seen)?;
+        let touched: BTreeSet<ObjectId> = in_order(&later).map(|change| change.object).collect();
+        let mut past = Past::of(&self.store, Landmarks::of(&self.store)?.ring(), touched.into_iter())?;
         for commit in &later {
             past.go_back(&commit.changes, &commit.inverse).map_err(|Impossible(object)| {
                 ImageError::Damaged(format!("object {object}: its history is not what happened to it"))
             })?;
         }
-        let changes = || later.iter().rev().flat_map(|commit| &commit.changes);
         let was = |object: ObjectId, field: &Field| past.field(object, field);
-        let have_moved = all.iter().map(|reads| reads.is_touched_by(changes(), was)).collect();
+        let have_moved = all.iter().map(|reads| reads.is_touched_by(in_order(&later), was)).collect();
         past.take_failure()?;
         Ok(have_moved)
     }
+
+    /// Commits after this one, the newest first, as far as somebody sees them.
+    fn commits_since(
+        &self,
+        since: u64,
+        is_seen: impl Fn(&Change) -> bool,
+        is_taken_back: impl Fn(&Change) -> bool,
+    ) -> Result<Vec<Commit>, ImageError> {
+        let mut later = Vec::new();
+        for commit in self.store.history().taking_back(is_taken_back) {
+            let mut commit = commit?;
+            if commit.number <= since {
+                break;
+            }
+            commit.changes.retain(&is_seen);
+            commit.inverse.retain(&is_seen);
+            if !commit.changes.is_empty() {
+                later.push(commit);
+            }
+        }
+        Ok(later)
+    }
+}
+
+/// What these commits, the newest first, did.
+fn in_order(later: &[Commit]) -> impl Iterator<Item = &Change> {
+    later.iter().rev().flat_map(|commit| &commit.changes)
+}
+
+/// What the slots that these commits wrote to held after an earlier one. None if they did something else too, or if it is not to be
+/// found in a short way.
+fn slots_after<'c>(
+    store: &Store,
+    commit: u64,
+    later: &'c [Commit],
+) -> Result<Option<FxHashMap<(ObjectId, &'c Field), Datum>>, ImageError> {
+    let mut slots = FxHashMap::default();
+    for change in in_order(later) {
+        let Operation::Put { field: field @ Field::Slot(name), .. } = &change.operation else { return Ok(None) };
+        if let Entry::Vacant(place) = slots.entry((change.object, field)) {
+            let Some(before) = store.slot_after(commit, change.object, name)? else { return Ok(None) };
+            place.insert(before);
+        }
+    }
+    Ok(Some(slots))
 }
 
 /// What is in either of two that are in their order; of what is in both, what either says.

@@ -7,7 +7,7 @@ use crate::reader::apply;
 use crate::record::{Commit, decode_history};
 use crate::stages::{Stages, Story, WORTH_CHANGES};
 use crate::store::Store;
-use object::change::{Change, Draft, ObjectId, Preds};
+use object::change::{Change, Datum, Draft, Field, ObjectId, Operation, Preds, Text};
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
@@ -80,6 +80,26 @@ impl Store {
     /// One commit, with what takes it back; none if there is none of that number, or the history does not reach it.
     pub fn commit_at(&self, number: u64) -> Result<Option<Commit>, StoreError> {
         Ok(self.commits_up_to(number, 1, &|_| true)?.pop())
+    }
+
+    /// What a slot of an object held after a commit; none if that is not to be found without doing again what was done since the image.
+    pub fn slot_after(&self, commit: u64, object: ObjectId, name: &Text) -> Result<Option<Datum>, StoreError> {
+        let slot = Field::Slot(name.clone());
+        let snapshot = self.shared.reader.lock();
+        let inside = self.shared.journal.lock();
+        if inside.pending.oldest_number().is_some_and(|oldest| commit + 1 < oldest) {
+            return Ok(None);
+        }
+        let written = inside.pending.find_back(object, commit, |operation| match operation {
+            Operation::Put { field, value } if *field == slot => Some(value.clone()),
+            Operation::Create(creation) => Some(creation.field(&slot)),
+            _ => None,
+        });
+        drop(inside);
+        if written.is_some() {
+            return Ok(written);
+        }
+        Ok(Some(snapshot.creation(object)?.map_or(Datum::Absent, |creation| creation.field(&slot))))
     }
 
     /// Tells all changes that were made after a commit, in no order that anybody should rely on.

@@ -2,7 +2,7 @@
 //! use belong together: the checkpoint takes commits out at the moment when readers move on to the image that has them.
 
 use crate::fit::Outlines;
-use object::change::{Change, ObjectId, Outline, Time};
+use object::change::{Change, ObjectId, Operation, Outline, Time};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
@@ -80,6 +80,14 @@ impl Pending {
         let first = places.partition_point(|(number, _)| *number <= commit);
         let find = |(number, index): &Place| Some((self.get(*number)?.clone(), *index as usize));
         places[first..].iter().filter_map(find).collect()
+    }
+
+    /// What is found in what was done to an object up to a commit, the last of it first.
+    pub fn find_back<A>(&self, object: ObjectId, commit: u64, find: impl Fn(&Operation) -> Option<A>) -> Option<A> {
+        let places = self.places.get(&object)?;
+        let count = places.partition_point(|(number, _)| *number <= commit);
+        let operation = |(number, index): &Place| Some(&self.get(*number)?.changes.get(*index as usize)?.operation);
+        places[..count].iter().rev().filter_map(operation).find_map(find)
     }
 
     pub fn get(&self, number: u64) -> Option<&Arc<Committed>> {
