@@ -58,6 +58,8 @@ fn let_live_go_first() {
     if system::scheduling::stand_back(NICE, PIECE).is_err() {
         let _ = rustix::process::setpriority_process(None, NICE);
     }
+    // A new process has a turn to come, as if it had been waiting: who of live's waits on this processor is to have it.
+    std::thread::yield_now();
     HAS_NO_TERMINAL.store(system::terminal::leave().is_ok(), Ordering::Relaxed);
 }
 

@@ -14,6 +14,19 @@ use tikv_jemallocator::Jemalloc;
 /// From here on pieces are large. Where the C library itself begins to ask the kernel for each.
 const LARGE_BYTES: usize = 128 << 10;
 
+/// How jemalloc is set up: one place of free pieces for all threads. Each further one has a dozen pages of locks and lists, which it looks
+/// at before and after every `fork`: both processes would copy them, and live stands still meanwhile. Threads keep what they
+/// freed last by themselves, so that they rarely meet there.
+#[repr(transparent)]
+pub struct Settings(*const std::ffi::c_char);
+
+// SAFETY: it leads to a constant.
+unsafe impl Sync for Settings {}
+
+/// jemalloc looks for this name.
+#[unsafe(export_name = "_rjem_malloc_conf")]
+pub static SETTINGS: Settings = Settings(c"narenas:1".as_ptr());
+
 pub struct Pieces;
 
 const fn is_large(bytes: usize) -> bool {
