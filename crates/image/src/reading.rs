@@ -439,13 +439,11 @@ fn in_order(later: &[Commit]) -> impl Iterator<Item = &Change> {
     later.iter().rev().flat_map(|commit| &commit.changes)
 }
 
+type SlotsBefore<'c> = FxHashMap<(ObjectId, &'c Field), Datum>;
+
 /// What the slots that these commits wrote to held after an earlier one. None if they did something else too, or if it is not to be
 /// found in a short way.
-fn slots_after<'c>(
-    store: &Store,
-    commit: u64,
-    later: &'c [Commit],
-) -> Result<Option<FxHashMap<(ObjectId, &'c Field), Datum>>, ImageError> {
+fn slots_after<'c>(store: &Store, commit: u64, later: &'c [Commit]) -> Result<Option<SlotsBefore<'c>>, ImageError> {
     let mut slots = FxHashMap::default();
     for change in in_order(later) {
         let Operation::Put { field: field @ Field::Slot(name), .. } = &change.operation else { return Ok(None) };

@@ -56,6 +56,8 @@ impl Store {
         };
         let mut inside = self.shared.journal.lock();
         inside.check_open()?;
+        // Whoever keeps something there holds neither of the others.
+        let _stages = self.shared.reader.stages.lock();
         let point = ForkPoint { commit: inside.counters.number, time: inside.counters.time, actor };
         match clone::fork_in_two().map_err(|errno| StoreError::Fork(errno.into()))? {
             Forked::Parent { child } => {

@@ -2,14 +2,13 @@
 
 use crate::checkpoint::in_order;
 use crate::error::StoreError;
-use crate::pending::Committed;
+use crate::pending::{Committed, Sought};
 use crate::reader::apply;
 use crate::record::{Commit, decode_history};
 use crate::stages::{Stages, Story, WORTH_CHANGES};
 use crate::store::Store;
 use object::change::{Change, Datum, Draft, Field, ObjectId, Operation, Preds, Text};
-use rustc_hash::FxHashMap;
-use std::collections::hash_map::Entry;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// So many commits that are still in the log are made ready at first, for who wants few, and so many times more each time after that:
@@ -82,12 +81,13 @@ impl Store {
         Ok(self.commits_up_to(number, 1, &|_| true)?.pop())
     }
 
-    /// What a slot of an object held after a commit; none if that is not to be found without doing again what was done since the image.
+    /// What a slot of an object held after a commit; none if that is not to be found in a short way.
     pub fn slot_after(&self, commit: u64, object: ObjectId, name: &Text) -> Result<Option<Datum>, StoreError> {
         let slot = Field::Slot(name.clone());
         let snapshot = self.shared.reader.lock();
         let inside = self.shared.journal.lock();
-        if inside.pending.oldest_number().is_some_and(|oldest| commit + 1 < oldest) {
+        // What the image holds is later than that.
+        if commit + 1 < inside.pending.oldest_number().unwrap_or(inside.counters.number + 1) {
             return Ok(None);
         }
         let written = inside.pending.find_back(object, commit, |operation| match operation {
@@ -96,10 +96,13 @@ impl Store {
             _ => None,
         });
         drop(inside);
-        if written.is_some() {
-            return Ok(written);
+        match written {
+            Sought::Found(value) => Ok(Some(value)),
+            Sought::Far => Ok(None),
+            Sought::Nowhere => {
+                Ok(Some(snapshot.creation(object)?.map_or(Datum::Absent, |creation| creation.field(&slot))))
+            }
         }
-        Ok(Some(snapshot.creation(object)?.map_or(Datum::Absent, |creation| creation.field(&slot))))
     }
 
     /// Tells all changes that were made after a commit, in no order that anybody should rely on.
@@ -130,23 +133,22 @@ impl Store {
         is_wanted: &dyn Fn(&Change) -> bool,
     ) -> Result<Vec<Commit>, StoreError> {
         let shared = &self.shared;
+        // While this is held nothing goes from the log into the image.
         let snapshot = shared.reader.lock();
-        let inside = shared.journal.lock();
-        let wanted = inside.pending.last_of(number, most);
+        let wanted = shared.journal.lock().pending.last_of(number, most);
         if wanted.is_empty() {
-            drop(inside);
             let value = snapshot.commit(number)?;
             let commit = value.map(|value| decode_history(number, value, shared.image.path())).transpose()?;
             return Ok(commit.into_iter().collect());
         }
         let before = wanted.first().map_or(0, |commit| commit.number - 1);
+        let changes = wanted.iter().flat_map(|commit| &commit.changes).filter(|change| is_wanted(change));
+        let objects: FxHashSet<ObjectId> = changes.map(|change| change.object).collect();
         let mut stories: FxHashMap<ObjectId, Story> = FxHashMap::default();
-        for change in wanted.iter().flat_map(|commit| &commit.changes).filter(|change| is_wanted(change)) {
-            if let Entry::Vacant(place) = stories.entry(change.object) {
-                place.insert(inside.pending.story(change.object, before, &shared.reader.stages));
-            }
+        for object in objects {
+            let story = shared.journal.lock().pending.story(object, before, number, &shared.reader.stages);
+            stories.insert(object, story);
         }
-        drop(inside);
         for (object, story) in &mut stories {
             if story.draft.is_none() {
                 story.draft = snapshot.creation(*object)?.map(Draft::from);

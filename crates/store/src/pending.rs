@@ -24,6 +24,17 @@ const RESTED_MAX: usize = 32 << 10;
 /// One change of one pending commit: the commit's number, and which of its changes.
 type Place = (u64, u32);
 
+/// So many changes to an object are looked through while nobody can commit.
+const SOUGHT_MAX: usize = 4096;
+
+/// What came of looking for something among changes.
+pub enum Sought<A> {
+    Found(A),
+    Nowhere,
+    /// There are too many to look through all of them.
+    Far,
+}
+
 /// Changes to one object, each with the commit that it is of and its place there.
 pub type Done = SmallVec<[(Arc<Committed>, usize); 2]>;
 
@@ -71,23 +82,28 @@ impl Pending {
 
     /// What is still to be done to an object, in order.
     pub fn of_object(&self, object: ObjectId) -> Done {
-        self.of_object_after(object, 0)
+        self.of_object_between(object, 0, u64::MAX)
     }
 
-    /// The same, without what was done up to a commit.
-    pub fn of_object_after(&self, object: ObjectId, commit: u64) -> Done {
+    /// The same, of the commits after one and up to another.
+    pub fn of_object_between(&self, object: ObjectId, after: u64, last: u64) -> Done {
         let Some(places) = self.places.get(&object) else { return SmallVec::new() };
-        let first = places.partition_point(|(number, _)| *number <= commit);
+        let first = places.partition_point(|(number, _)| *number <= after);
         let find = |(number, index): &Place| Some((self.get(*number)?.clone(), *index as usize));
-        places[first..].iter().filter_map(find).collect()
+        places[first..].iter().take_while(|(number, _)| *number <= last).filter_map(find).collect()
     }
 
-    /// What is found in what was done to an object up to a commit, the last of it first.
-    pub fn find_back<A>(&self, object: ObjectId, commit: u64, find: impl Fn(&Operation) -> Option<A>) -> Option<A> {
-        let places = self.places.get(&object)?;
+    /// Looks for something in what was done to an object up to a commit, the last of it first.
+    pub fn find_back<A>(&self, object: ObjectId, commit: u64, find: impl Fn(&Operation) -> Option<A>) -> Sought<A> {
+        let Some(places) = self.places.get(&object) else { return Sought::Nowhere };
         let count = places.partition_point(|(number, _)| *number <= commit);
         let operation = |(number, index): &Place| Some(&self.get(*number)?.changes.get(*index as usize)?.operation);
-        places[..count].iter().rev().filter_map(operation).find_map(find)
+        let found = places[..count].iter().rev().take(SOUGHT_MAX).filter_map(operation).find_map(find);
+        match found {
+            Some(found) => Sought::Found(found),
+            None if count > SOUGHT_MAX => Sought::Far,
+            None => Sought::Nowhere,
+        }
     }
 
     pub fn get(&self, number: u64) -> Option<&Arc<Committed>> {

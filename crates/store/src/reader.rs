@@ -39,7 +39,8 @@ impl Reader {
 
     pub fn read(&self, journal: &Journal, object: ObjectId) -> Result<Option<Creation>, StoreError> {
         let snapshot = self.lock();
-        let Story { mut draft, done } = match journal.lock().pending.story(object, u64::MAX, &self.stages) {
+        let story = journal.lock().pending.story(object, u64::MAX, u64::MAX, &self.stages);
+        let Story { mut draft, done } = match story {
             // Nothing was done to it.
             Story { draft: None, done } if done.is_empty() => return snapshot.creation(object),
             Story { draft: None, done } => Story { draft: snapshot.creation(object)?.map(Draft::from), done },

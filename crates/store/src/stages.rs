@@ -21,13 +21,11 @@ pub struct Story {
 }
 
 impl Pending {
-    /// How an object became what it is, from a moment that is not after commit `last`.
-    pub fn story(&self, object: ObjectId, last: u64, stages: &Stages) -> Story {
+    /// How an object became what it was after commit `last`, from a moment that is not after commit `first`.
+    pub fn story(&self, object: ObjectId, first: u64, last: u64, stages: &Stages) -> Story {
         let oldest = self.oldest_number().unwrap_or(u64::MAX);
-        match stages.find(object, oldest, last) {
-            Some((commit, draft)) => Story { draft: Some(draft), done: self.of_object_after(object, commit) },
-            None => Story { draft: None, done: self.of_object(object) },
-        }
+        let (commit, draft) = stages.find(object, oldest, first).unzip();
+        Story { draft, done: self.of_object_between(object, commit.unwrap_or(0), last) }
     }
 }
 
@@ -36,7 +34,7 @@ pub struct Stages {
     kept: Mutex<VecDeque<Stage>>,
 }
 
-struct Stage {
+pub struct Stage {
     object: ObjectId,
     commit: u64,
     draft: Draft,
@@ -67,7 +65,8 @@ impl Stages {
         kept.push_back(Stage { object, commit, draft: draft.clone() });
     }
 
-    fn lock(&self) -> MutexGuard<'_, VecDeque<Stage>> {
+    /// Locked after all others. A copy of this process must not be made while somebody else changes what is kept.
+    pub fn lock(&self) -> MutexGuard<'_, VecDeque<Stage>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

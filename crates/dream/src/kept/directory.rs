@@ -7,7 +7,7 @@ use super::{DreamId, End, FileChange, Header, Recording, Retention, Status, layo
 use crate::error::DreamError;
 use crate::journal::{HEADER_BYTES, Intake, Journal, Kind};
 use crate::layers::Written;
-use rustix::fs::{AtFlags, Dir, FlockOperation, Mode, OFlags, RenameFlags};
+use rustix::fs::{AtFlags, Dir, FlockOperation, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -96,7 +96,6 @@ impl Dreams {
         let unnamed = format!(".{name}.new");
         let failed = |action| DreamError::file::<Errno>(action, &path);
         let file = self.file_for(id, &unnamed).map_err(failed("make"))?;
-        lock(&file, id, &path)?;
         let recording = Recording::begin(file, &path, header)?;
         match self.give_name(&unnamed, &name) {
             Ok(()) => {}
@@ -109,15 +108,16 @@ impl Dreams {
         Ok(recording)
     }
 
-    /// An empty file of this name: a spare one, if there is such, else a new one. In the place of one that was left by who had this
-    /// name before, and never got so far.
+    /// An empty file of this name that nobody else holds: a spare one, if there is such, else a new one. In the place of one that was
+    /// left by who had this name before, and never got so far.
     fn file_for(&self, id: DreamId, name: &str) -> Result<File, Errno> {
         let directory = &self.directory;
         let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
         if rustix::fs::renameat(directory, spare_for(id), directory, name).is_ok() {
             let opened = rustix::fs::openat(directory, name, flags, Mode::empty()).map(File::from);
             let is_empty = |file: &File| file.metadata().is_ok_and(|found| found.is_file() && found.len() == 0);
-            if let Some(spare) = opened.ok().filter(is_empty) {
+            let is_free = |file: &File| rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive).is_ok();
+            if let Some(spare) = opened.ok().filter(|file| is_free(file) && is_empty(file)) {
                 return Ok(spare);
             }
         }
@@ -130,7 +130,9 @@ impl Dreams {
             }
             made => made,
         };
-        made.map(File::from)
+        let file = File::from(made?);
+        rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+        Ok(file)
     }
 
     /// In the place of nothing.
@@ -157,8 +159,10 @@ impl Dreams {
     /// All of a dream. A torn tail is left out.
     pub fn read(&self, id: DreamId) -> Result<KeptDream, DreamError> {
         let (file, path) = self.open_file(id, OFlags::RDONLY)?;
-        let (scan, is_open) = self.scan_at_rest(&file, &path, id)?;
-        self.read_all(&scan, &path).map(|(dream, _)| KeptDream { is_open, ..dream })
+        let read = self
+            .scan_at_rest(&file, &path, id)
+            .and_then(|(scan, is_open)| self.read_all(&scan, &path).map(|(dream, _)| KeptDream { is_open, ..dream }));
+        self.check_still(id, &file).and(read)
     }
 
     /// Adds changed files to what is kept under a name, or begins it. When this returns all of it is on the disk.
@@ -201,15 +205,16 @@ impl Dreams {
         show: &mut dyn FnMut(FileChange),
     ) -> Result<(), DreamError> {
         let (file, path) = self.open_file(id, OFlags::RDONLY)?;
-        let scan = self.scan(&file, &path, id)?;
-        scan.walk(&mut |kind, position, payload| {
-            if kind == Kind::File {
-                let damaged = |what| DreamError::Damaged { path: path.clone(), at: scan.start + position, what };
-                show(decode(payload).map_err(damaged)?);
-            }
-            Ok(())
-        })?;
-        Ok(())
+        let walked = self.scan(&file, &path, id).and_then(|scan| {
+            scan.walk(&mut |kind, position, payload| {
+                if kind == Kind::File {
+                    let damaged = |what| DreamError::Damaged { path: path.clone(), at: scan.start + position, what };
+                    show(decode(payload).map_err(damaged)?);
+                }
+                Ok(())
+            })
+        });
+        self.check_still(id, &file).and(walked.map(drop))
     }
 
     /// What a dream changed in directories, all in all.
@@ -245,9 +250,11 @@ impl Dreams {
 
     pub(super) fn summary(&self, id: DreamId) -> Result<Summary, DreamError> {
         let (file, path) = self.open_file(id, OFlags::RDONLY)?;
-        let (scan, is_open) = self.scan_at_rest(&file, &path, id)?;
-        let file_bytes = file.metadata().map_err(DreamError::file("read", &path))?.len();
-        Ok(Summary { end: scan.end().cloned(), header: scan.header, is_open, file_bytes })
+        let summary = self.scan_at_rest(&file, &path, id).and_then(|(scan, is_open)| {
+            let file_bytes = file.metadata().map_err(DreamError::file("read", &path))?.len();
+            Ok(Summary { end: scan.end().cloned(), header: scan.header, is_open, file_bytes })
+        });
+        self.check_still(id, &file).and(summary)
     }
 
     /// Goes on with a dream, whether it ended or was left by a crash: what is torn is cut off.
@@ -298,10 +305,9 @@ impl Dreams {
         let (file, path) = self.open_to_remove(id)?;
         let directory = &self.directory;
         let (name, spare) = (id.to_string(), spare_for(id));
-        if file.set_len(0).is_ok()
-            && rustix::fs::renameat_with(directory, &name, directory, spare, RenameFlags::NOREPLACE).is_ok()
-        {
-            return Ok(());
+        if rustix::fs::renameat_with(directory, &name, directory, spare, RenameFlags::NOREPLACE).is_ok() {
+            // Whoever takes one that is not empty removes it.
+            return file.set_len(0).map_err(DreamError::file("empty", &path));
         }
         // There is one already.
         let removed = rustix::fs::unlinkat(directory, name, AtFlags::empty());
@@ -312,6 +318,7 @@ impl Dreams {
     fn open_to_remove(&self, id: DreamId) -> Result<(File, PathBuf), DreamError> {
         let (file, path) = self.open_file(id, OFlags::RDWR)?;
         lock(&file, id, &path)?;
+        self.check_still(id, &file)?;
         let mut magic = [0; MAGIC.len()];
         if file.read_exact_at(&mut magic, 0).is_err() || magic != *MAGIC {
             return Err(DreamError::Foreign { path, why: "it begins with something else" });
@@ -410,6 +417,14 @@ impl Dreams {
         let header = scan.header.clone();
         let changed_files = changed.values().filter(|is_changed| **is_changed).count();
         Ok((KeptDream { header, journal, journal_bytes, changed_files, end: scan.end().cloned(), is_open: false }, end))
+    }
+
+    /// Whether a file that was opened still is that of this dream. If not, what was read of it may be anything: another has it.
+    fn check_still(&self, id: DreamId, file: &File) -> Result<(), DreamError> {
+        let named = rustix::fs::statat(&self.directory, id.to_string(), AtFlags::SYMLINK_NOFOLLOW);
+        let is_it =
+            |opened: Stat| named.is_ok_and(|named| (named.st_dev, named.st_ino) == (opened.st_dev, opened.st_ino));
+        if rustix::fs::fstat(file).is_ok_and(is_it) { Ok(()) } else { Err(DreamError::Missing(id.to_string())) }
     }
 
     /// A regular file, and not through a link.

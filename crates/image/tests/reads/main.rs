@@ -99,6 +99,9 @@ impl Bench {
         let told = ReadSet::encode_all(&[&ReadSet::default(), reads]);
         let has_any = self.image.has_any_moved(&told, since).expect("the history is there");
         assert_eq!(has_any, has_moved, "as it is told");
+        // Wherever the commits are by then.
+        self.image.store().checkpoint().expect("a checkpoint");
+        assert_eq!(self.image.has_moved(reads, since).expect("the history is there"), has_moved, "{writes:?}, applied");
         has_moved
     }
 }

@@ -97,6 +97,25 @@ fn an_object_with_thousands_of_pending_changes_is_what_it_was_at_each_of_them() 
     }
 }
 
+/// When all is in the image, what it holds was taken for what had been there before: a judgement that was out of date seemed to hold.
+#[test]
+fn what_a_slot_was_is_told_from_the_log_or_not_at_all() {
+    let mut lab = Lab::new();
+    let object = lab.create(&[("x", 1.0)]);
+    lab.set(object, "x", 2.0);
+    lab.set(object, "y", 3.0);
+    let name = Text::from("x");
+    let was = |lab: &Lab, commit| lab.store().slot_after(commit, object, &name).unwrap();
+    assert_eq!(
+        [0, 1, 2, 3].map(|commit| was(&lab, commit)),
+        [0.0, 1.0, 2.0, 2.0].map(|value| { Some(if value == 0.0 { Datum::Absent } else { Datum::number(value) }) })
+    );
+    lab.store().checkpoint().unwrap();
+    assert_eq!([1, 2, 3].map(|commit| was(&lab, commit)), [None, None, Some(Datum::number(2.0))]);
+    lab.set(object, "x", 4.0);
+    assert_eq!([2, 3, 4].map(|commit| was(&lab, commit)), [None, Some(Datum::number(2.0)), Some(Datum::number(4.0))]);
+}
+
 fn assert_slot(lab: &Lab, object: ObjectId, name: &str, value: f64) {
     let expected = if value.is_nan() { Datum::Absent } else { Datum::number(value) };
     assert_eq!(lab.slot(object, name), expected, "{name}");
