@@ -66,7 +66,8 @@ impl Ground {
             fs::set_permissions(at(socket), fs::Permissions::from_mode(0o777))?;
         }
         let listener = TcpListener::bind("127.0.0.1:0")?;
-        let bystander = Command::new("sleep").arg("600").stdin(Stdio::null()).stdout(Stdio::null()).spawn()?;
+        // Longer than all runs of a soak take together.
+        let bystander = Command::new("sleep").arg("7200").stdin(Stdio::null()).stdout(Stdio::null()).spawn()?;
         Ok(Ground { root, secret, bystander, listeners, listener, tool: tool.into() })
     }
 
