@@ -1,5 +1,7 @@
 //! What a program read of the image, and whether changes made since concern it: if none does, it would do the same again.
 //! Owns the way from the machine's notes, which name what is in memory, to names that last, as a value and as bytes.
+//!
+//! Long because what was read, how it is written down and what it sees of later changes have to agree in every field.
 
 use crate::error::ImageError;
 use crate::form::symbol_text;

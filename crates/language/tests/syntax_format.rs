@@ -65,3 +65,9 @@ fn wrong_source_is_refused() {
         assert!(format(source, &OperatorTable::default()).is_err(), "{source}");
     }
 }
+
+/// Found by fuzzing: a semicolon that is left out kept the second bracket from being seen, so that tidying once more moved the line.
+#[test]
+fn idle_semicolons_between_closing_brackets_indent_nothing() {
+    check("((\n);)", "((\n))\n");
+}

@@ -1,5 +1,7 @@
 //! All kept dreams of one image: the directory `dreams` beside its files. Reached through one descriptor, and no link is
 //! followed, neither to it nor in it.
+//!
+//! Long because all ways to a file of it, and what two of them may do to each other, are to be seen in one place.
 
 use super::layout::{MAGIC, RECEIPT_BYTES};
 use super::scan::Scan;

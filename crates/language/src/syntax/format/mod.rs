@@ -151,7 +151,11 @@ impl Formatter<'_> {
             self.output_line += 1;
         }
         // Closing brackets that begin a line stand where the line that opened them stands.
-        let closing = self.tokens[index..].iter().take_while(|token| token.kind == TokenKind::Close).count();
+        // Semicolons between them are idle, and not written.
+        let following = self.tokens[index..].iter().map(|token| token.kind);
+        let closing =
+            following.filter(|kind| *kind != TokenKind::Semicolon).take_while(|kind| *kind == TokenKind::Close);
+        let closing = closing.count();
         let closed = self.brackets.iter().rev().take(closing).filter(|bracket| bracket.indents).count();
         let levels = self.indent - closed + usize::from(self.is_continued);
         for _ in 0..levels.min(MAX_INDENT_LEVELS) {
