@@ -56,8 +56,10 @@ fn calls_are_answered_from_a_recording() {
         let options = [way, &["--sockets", "replay.toml", "--json"]].concat();
         let ran = json(&bench.bash(&options, &format!("{TALK} talk 5.6.7.8 80 hello; talk 5.6.7.8 80 hello")));
         assert_eq!(ran["stdout"], "as it was once said", "{ran}");
-        let fates: Vec<String> = fates(&ran).into_iter().map(|(_, fate)| fate).collect();
-        assert_eq!(fates, ["replayed", "refused"], "{ran}");
+        // A call is told when it is over, and one that is refused may be so before the end of the other was noticed.
+        let mut fates: Vec<String> = fates(&ran).into_iter().map(|(_, fate)| fate).collect();
+        fates.sort();
+        assert_eq!(fates, ["refused", "replayed"], "{ran}");
     });
 }
 
