@@ -383,23 +383,23 @@ impl Image {
             return Ok(false);
         }
         let mut written: FxHashSet<ObjectId> = FxHashSet::default();
-        self.store.visit_changes_since(since, |change| _ = written.insert(change.object))?;
+        self.store.visit_changes_since(since, |_, change| _ = written.insert(change.object))?;
         let Some(read) = ReadSet::decode_of(told, |object| written.contains(&object)) else { return Ok(true) };
         Ok(self.have_moved(&read.iter().collect::<Vec<_>>(), since)?.contains(&true))
     }
 
     /// The same for each of many.
     pub fn have_moved(&self, all: &[&ReadSet], since: u64) -> Result<Vec<bool>, ImageError> {
-        if self.store.last_commit() <= since {
+        let is_seen = |change: &Change| all.iter().any(|reads| reads.may_see(change.object, &change.operation));
+        let seen = self.changes_since(since, is_seen)?;
+        if seen.is_empty() {
             return Ok(vec![false; all.len()]);
         }
-        let is_seen = |change: &Change| all.iter().any(|reads| reads.may_see(change.object, &change.operation));
-        let later = self.commits_since(since, is_seen, |_| false)?;
-        if let Some(slots) = slots_after(&self.store, since, &later)? {
+        if let Some(slots) = slots_after(&self.store, since, &seen)? {
             let was = |object: ObjectId, field: &Field| slots.get(&(object, field)).cloned().unwrap_or(Datum::Absent);
-            return Ok(all.iter().map(|reads| reads.is_touched_by(in_order(&later), was)).collect());
+            return Ok(all.iter().map(|reads| reads.is_touched_by(&seen, was)).collect());
         }
-        let later = self.commits_since(since, is_seen, is_seen)?;
+        let later = self.commits_since(since, is_seen)?;
         let touched: BTreeSet<ObjectId> = in_order(&later).map(|change| change.object).collect();
         let mut past = Past::of(&self.store, Landmarks::of(&self.store)?.ring(), touched.into_iter())?;
         for commit in &later {
@@ -413,19 +413,37 @@ impl Image {
         Ok(have_moved)
     }
 
-    /// Commits after this one, the newest first, as far as somebody sees them.
-    fn commits_since(
-        &self,
-        since: u64,
-        is_seen: impl Fn(&Change) -> bool,
-        is_taken_back: impl Fn(&Change) -> bool,
-    ) -> Result<Vec<Commit>, ImageError> {
-        let mut later = Vec::new();
-        for commit in self.store.history().taking_back(is_taken_back) {
-            let mut commit = commit?;
-            if commit.number <= since {
-                break;
+    /// Changes after this commit, in order, as far as somebody sees them. What is nobody's concern is found out once for each slot,
+    /// however often that was written to.
+    fn changes_since(&self, since: u64, is_seen: impl Fn(&Change) -> bool) -> Result<Vec<Change>, ImageError> {
+        if self.store.last_commit() <= since {
+            return Ok(Vec::new());
+        }
+        let mut unseen: FxHashSet<(ObjectId, Text)> = FxHashSet::default();
+        let mut seen: Vec<(u64, Change)> = Vec::new();
+        self.store.visit_changes_since(since, |number, change| {
+            let slot = match &change.operation {
+                Operation::Put { field: Field::Slot(name), .. } => Some((change.object, name.clone())),
+                _ => None,
+            };
+            if slot.as_ref().is_some_and(|slot| unseen.contains(slot)) {
+                return;
             }
+            match is_seen(change) {
+                true => seen.push((number, change.clone())),
+                false => unseen.extend(slot),
+            }
+        })?;
+        seen.sort_by_key(|(number, _)| *number);
+        Ok(seen.into_iter().map(|(_, change)| change).collect())
+    }
+
+    /// Commits after this one, the newest first, as far as somebody sees them.
+    fn commits_since(&self, since: u64, is_seen: impl Fn(&Change) -> bool) -> Result<Vec<Commit>, ImageError> {
+        let mut later = Vec::new();
+        let mut history = self.store.history().taking_back(&is_seen);
+        while let Some(commit) = history.next_after(since) {
+            let mut commit = commit?;
             commit.changes.retain(&is_seen);
             commit.inverse.retain(&is_seen);
             if !commit.changes.is_empty() {
@@ -443,11 +461,11 @@ fn in_order(later: &[Commit]) -> impl Iterator<Item = &Change> {
 
 type SlotsBefore<'c> = FxHashMap<(ObjectId, &'c Field), Datum>;
 
-/// What the slots that these commits wrote to held after an earlier one. None if they did something else too, or if it is not to be
+/// What the slots that these changes wrote to held after an earlier commit. None if they did something else too, or if it is not to be
 /// found in a short way.
-fn slots_after<'c>(store: &Store, commit: u64, later: &'c [Commit]) -> Result<Option<SlotsBefore<'c>>, ImageError> {
+fn slots_after<'c>(store: &Store, commit: u64, later: &'c [Change]) -> Result<Option<SlotsBefore<'c>>, ImageError> {
     let mut slots = FxHashMap::default();
-    for change in in_order(later) {
+    for change in later {
         let Operation::Put { field: field @ Field::Slot(name), .. } = &change.operation else { return Ok(None) };
         if let Entry::Vacant(place) = slots.entry((change.object, field)) {
             let Some(before) = store.slot_after(commit, change.object, name)? else { return Ok(None) };

@@ -181,13 +181,11 @@ impl<'s> Undoing<'s> {
             Past::of(store, Landmarks::of(store)?.ring(), commit.changes.iter().map(|change| change.object))?;
         let (mut pages, mut relinked) = (Vec::new(), FxHashSet::default());
         let (mut taken_back, mut first) = (TakenBack::default(), commit.number);
-        for other in store.history() {
+        let mut history = store.history();
+        while let Some(other) = history.next_after(first.saturating_sub(1)) {
             let other = other?;
             if interrupt.take() {
                 return Err(ImageError::Interrupted);
-            }
-            if other.number < first {
-                break;
             }
             if other.number == commit.number {
                 // By now it is known what was taken back since.

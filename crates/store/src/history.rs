@@ -40,8 +40,27 @@ impl<'s> History<'s> {
         History { is_wanted: Box::new(is_wanted), ..self }
     }
 
-    fn get_ready(&mut self) -> Result<(), StoreError> {
-        self.ready = self.store.commits_up_to(self.next, self.together, &*self.is_wanted)?;
+    /// The next one, if it is later than `since`: nothing is made ready that is not.
+    pub fn next_after(&mut self, since: u64) -> Option<Result<Commit, StoreError>> {
+        if self.next <= since {
+            return None;
+        }
+        if self.ready.is_empty() {
+            // Who goes on after a failure goes on behind it.
+            let next = self.next;
+            if let Err(error) = self.get_ready(since) {
+                self.next = next - 1;
+                return Some(Err(error));
+            }
+        }
+        let commit = self.ready.pop()?;
+        self.next = commit.number.saturating_sub(1);
+        Some(Ok(commit))
+    }
+
+    fn get_ready(&mut self, since: u64) -> Result<(), StoreError> {
+        let most = usize::try_from(self.next - since).map_or(self.together, |all| all.min(self.together));
+        self.ready = self.store.commits_up_to(self.next, most, &*self.is_wanted)?;
         self.together = (self.together * TOGETHER_MORE).min(TOGETHER_MAX);
         Ok(())
     }
@@ -51,17 +70,7 @@ impl Iterator for History<'_> {
     type Item = Result<Commit, StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.ready.is_empty() && self.next > 0 {
-            // Who goes on after a failure goes on behind it.
-            let next = self.next;
-            if let Err(error) = self.get_ready() {
-                self.next = next - 1;
-                return Some(Err(error));
-            }
-        }
-        let commit = self.ready.pop()?;
-        self.next = commit.number.saturating_sub(1);
-        Some(Ok(commit))
+        self.next_after(0)
     }
 }
 
@@ -106,7 +115,7 @@ impl Store {
     }
 
     /// Tells all changes that were made after a commit, in no order that anybody should rely on.
-    pub fn visit_changes_since(&self, since: u64, mut visit: impl FnMut(&Change)) -> Result<(), StoreError> {
+    pub fn visit_changes_since(&self, since: u64, mut visit: impl FnMut(u64, &Change)) -> Result<(), StoreError> {
         let newest = self.last_commit();
         let pending: Vec<Arc<Committed>> = {
             let _snapshot = self.shared.reader.lock();
@@ -114,13 +123,13 @@ impl Store {
             inside.pending.commits().filter(|commit| commit.number > since).cloned().collect()
         };
         let oldest = pending.first().map_or(newest + 1, |commit| commit.number);
-        pending.iter().flat_map(|commit| &commit.changes).for_each(&mut visit);
-        for commit in self.history_before(oldest.saturating_sub(1)) {
+        for commit in &pending {
+            commit.changes.iter().for_each(|change| visit(commit.number, change));
+        }
+        let mut older = self.history_before(oldest.saturating_sub(1)).taking_back(|_| false);
+        while let Some(commit) = older.next_after(since) {
             let commit = commit?;
-            if commit.number <= since {
-                break;
-            }
-            commit.changes.iter().for_each(&mut visit);
+            commit.changes.iter().for_each(|change| visit(commit.number, change));
         }
         Ok(())
     }

@@ -36,13 +36,11 @@ impl Image {
     pub fn merges_of(&self, dream: &str, since: u64) -> Result<Vec<Part>, ImageError> {
         let interrupt = self.vm().interrupt();
         let (mut parts, mut taken_back) = (Vec::new(), TakenBack::default());
-        for commit in self.store.history().taking_back(|_| false) {
+        let mut history = self.store.history().taking_back(|_| false);
+        while let Some(commit) = history.next_after(since) {
             let commit = commit?;
             if interrupt.take() {
                 return Err(ImageError::Interrupted);
-            }
-            if commit.number <= since {
-                break;
             }
             taken_back.hear(&commit, self.store.actor());
             if let Some(note) = note_of(&commit, self.store.actor())?.filter(|note| note.name == dream) {

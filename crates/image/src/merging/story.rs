@@ -191,13 +191,11 @@ pub fn tell<'s>(
     interrupt: &Interrupt,
 ) -> Result<Told<'s>, ImageError> {
     let (mut pages, mut beginning) = (Vec::new(), subject.fork_commit);
-    for commit in store.history().taking_back(|change| subject.wants(change)) {
+    let mut history = store.history().taking_back(|change| subject.wants(change));
+    while let Some(commit) = history.next_after(beginning) {
         let commit = commit?;
         if interrupt.take() {
             return Err(ImageError::Interrupted);
-        }
-        if commit.number <= beginning {
-            break;
         }
         let note = note_of(&commit, store.actor())?.map(Note::in_own_ids);
         if let Some((note, own)) = &note {

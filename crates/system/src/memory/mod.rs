@@ -6,22 +6,21 @@
 mod pieces;
 mod room;
 
-pub use room::{make_room_for_copies, use_room_of_copy};
+pub use room::{make_room_for_copies, use_room_of_copy, use_wide_room};
 
 use pieces::Pieces;
-use room::ROOM;
 use std::alloc::{GlobalAlloc, Layout};
 
 /// For `#[global_allocator]` of a program that makes copies of itself.
 pub struct Memory;
 
-// SAFETY: what is not of the room is an ordinary piece, and goes back where those come from. A piece of the room is as long as it was asked for,
+// SAFETY: what is not of a room is an ordinary piece, and goes back where those come from. A piece of a room is as long as it was asked for,
 // where nothing else is, at a place that its alignment divides; it is never given out a second time, nor unmapped.
 unsafe impl GlobalAlloc for Memory {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if ROOM.is_open() {
-            let piece = ROOM.take(layout);
+        if room::has_room() {
+            let piece = room::take(layout);
             if !piece.is_null() {
                 return piece;
             }
@@ -32,8 +31,8 @@ unsafe impl GlobalAlloc for Memory {
 
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        if ROOM.is_open() {
-            let piece = ROOM.take(layout);
+        if room::has_room() {
+            let piece = room::take(layout);
             if !piece.is_null() {
                 return piece;
             }
@@ -44,19 +43,20 @@ unsafe impl GlobalAlloc for Memory {
 
     #[inline]
     unsafe fn dealloc(&self, piece: *mut u8, layout: Layout) {
-        if !(ROOM.is_open() && ROOM.holds(piece)) {
-            // SAFETY: as the caller says, and it is none of the room's.
+        if !room::has_room() || room::room_of(piece).is_none() {
+            // SAFETY: as the caller says, and it is of no room.
             unsafe { Pieces.dealloc(piece, layout) }
         }
     }
 
     #[inline]
     unsafe fn realloc(&self, piece: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
-        if !(ROOM.is_open() && ROOM.holds(piece)) {
-            // SAFETY: as the caller says, and it is none of the room's.
+        let room = if room::has_room() { room::room_of(piece) } else { None };
+        let Some(room) = room else {
+            // SAFETY: as the caller says, and it is of no room.
             return unsafe { Pieces.realloc(piece, layout, bytes) };
-        }
-        if bytes <= layout.size() || ROOM.lengthen(piece, layout.size(), bytes) {
+        };
+        if bytes <= layout.size() || room.lengthen(piece, layout.size(), bytes) {
             return piece;
         }
         // SAFETY: the caller answers for the new length, and the alignment is one that was taken before.
@@ -71,7 +71,7 @@ unsafe impl GlobalAlloc for Memory {
 
 #[cfg(test)]
 mod tests {
-    use super::room::{PIECE_BYTES_MOST, ROOM_BYTES};
+    use super::room::{PIECE_BYTES_MOST, ROOM, ROOM_BYTES};
     use super::*;
 
     /// In a copy, since this process has threads that go on without it.
@@ -105,6 +105,6 @@ mod tests {
         });
         let end = crate::clone::wait(child.unwrap().pid, true).unwrap().unwrap();
         assert_eq!(end.status, 0);
-        assert!(!ROOM.is_open(), "what a copy does changes nothing here");
+        assert!(!room::has_room(), "what a copy does changes nothing here");
     }
 }

@@ -7,35 +7,73 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Room of a copy and of the copies of that. What is not touched costs nothing.
 pub const ROOM_BYTES: usize = 1 << 20;
-/// More at once is left to the allocator.
-pub const PIECE_BYTES_MOST: usize = 64 << 10;
+/// Room of a copy that is known to do much.
+const WIDE_BYTES: usize = 32 << 20;
+/// What a processor has in one piece, if it may.
+const HUGE_BYTES: usize = 2 << 20;
+/// More than this part of a room at once is left to the allocator.
+const PART: usize = 16;
+#[cfg(test)]
+pub const PIECE_BYTES_MOST: usize = ROOM_BYTES / PART;
 
-pub static ROOM: Room = Room { first: AtomicUsize::new(0), used: AtomicUsize::new(0), is_open: AtomicBool::new(false) };
+pub static ROOM: Room = Room::new(ROOM_BYTES);
+static WIDE: Room = Room::new(WIDE_BYTES);
+
+/// Whether this process takes from rooms at all.
+static IS_COPY: AtomicBool = AtomicBool::new(false);
 
 pub struct Room {
+    bytes: usize,
     /// Where it is, or nought.
     first: AtomicUsize,
     used: AtomicUsize,
-    is_open: AtomicBool,
+}
+
+#[inline]
+pub fn has_room() -> bool {
+    IS_COPY.load(Ordering::Relaxed)
 }
 
 /// Makes room for copies, once. Without it they go on as before.
 pub fn make_room_for_copies() {
-    if ROOM.first.load(Ordering::Acquire) != 0 {
-        return;
-    }
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-    let protection = libc::PROT_READ | libc::PROT_WRITE;
-    // SAFETY: asks for new memory, at a place of the kernel's choice.
-    let place = unsafe { libc::mmap(std::ptr::null_mut(), ROOM_BYTES, protection, flags, -1, 0) };
-    if place != libc::MAP_FAILED {
-        ROOM.first.store(place as usize, Ordering::Release);
+    if ROOM.first.load(Ordering::Acquire) == 0 {
+        ROOM.first.store(new_memory(ROOM_BYTES).unwrap_or(0), Ordering::Release);
     }
 }
 
 /// In a copy: takes what it asks for from its room, if there is one.
 pub fn use_room_of_copy() {
-    ROOM.is_open.store(ROOM.first.load(Ordering::Acquire) != 0, Ordering::Release);
+    IS_COPY.store(ROOM.first.load(Ordering::Acquire) != 0, Ordering::Release);
+}
+
+/// In a copy that will ask for megabytes and then end: takes them from where the kernel gives a few huge pages, in place of a fault for each
+/// small one, of which most would be copied first. Where it has none to give, it is as it would be with a small room.
+pub fn use_wide_room() {
+    let Some(place) = new_memory(WIDE_BYTES + HUGE_BYTES) else { return };
+    let first = place.next_multiple_of(HUGE_BYTES);
+    // SAFETY: it lies in what was just mapped, and nobody has any of it yet.
+    unsafe { libc::madvise(first as *mut libc::c_void, WIDE_BYTES, libc::MADV_HUGEPAGE) };
+    WIDE.first.store(first, Ordering::Release);
+    IS_COPY.store(true, Ordering::Release);
+}
+
+fn new_memory(bytes: usize) -> Option<usize> {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: asks for new memory, at a place of the kernel's choice.
+    let place = unsafe { libc::mmap(std::ptr::null_mut(), bytes, protection, flags, -1, 0) };
+    (place != libc::MAP_FAILED).then_some(place as usize)
+}
+
+/// A piece that nobody has had, so that it is all zeroes. Null if there is no room.
+pub fn take(layout: Layout) -> *mut u8 {
+    let piece = WIDE.take(layout);
+    if piece.is_null() { ROOM.take(layout) } else { piece }
+}
+
+/// The room that a piece is of.
+pub fn room_of(piece: *mut u8) -> Option<&'static Room> {
+    [&WIDE, &ROOM].into_iter().find(|room| room.holds(piece))
 }
 
 /// A process that starts a program and ends with it takes all from one place, piece behind piece, and gives nothing back. An
@@ -78,33 +116,32 @@ mod before_main {
 }
 
 impl Room {
-    /// Whether this process has it.
-    #[inline]
-    pub fn is_open(&self) -> bool {
-        self.is_open.load(Ordering::Relaxed)
+    const fn new(bytes: usize) -> Room {
+        Room { bytes, first: AtomicUsize::new(0), used: AtomicUsize::new(0) }
     }
 
-    /// A piece that nobody has had, so that it is all zeroes. Null if there is no room.
-    pub fn take(&self, layout: Layout) -> *mut u8 {
-        if layout.size() > PIECE_BYTES_MOST {
+    /// Null if there is no room.
+    fn take(&self, layout: Layout) -> *mut u8 {
+        let first = self.first.load(Ordering::Relaxed);
+        if first == 0 || layout.size() > self.bytes / PART {
             return std::ptr::null_mut();
         }
-        let first = self.first.load(Ordering::Relaxed);
         let place = |used: usize| (first + used).next_multiple_of(layout.align());
         let taken = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
-            Some(place(used) + layout.size() - first).filter(|end| *end <= ROOM_BYTES)
+            Some(place(used) + layout.size() - first).filter(|end| *end <= self.bytes)
         });
         taken.map_or(std::ptr::null_mut(), |used| place(used) as *mut u8)
     }
 
     pub fn holds(&self, piece: *mut u8) -> bool {
-        (piece as usize).wrapping_sub(self.first.load(Ordering::Relaxed)) < ROOM_BYTES
+        let first = self.first.load(Ordering::Relaxed);
+        first != 0 && (piece as usize).wrapping_sub(first) < self.bytes
     }
 
     /// Makes a piece longer where it is. False unless it is the last one, and there is room.
     pub fn lengthen(&self, piece: *mut u8, bytes: usize, wanted: usize) -> bool {
         let start = piece as usize - self.first.load(Ordering::Relaxed);
-        let is_room = wanted <= PIECE_BYTES_MOST && start + wanted <= ROOM_BYTES;
+        let is_room = wanted <= self.bytes / PART && start + wanted <= self.bytes;
         let (end, longer) = (start + bytes, start + wanted);
         is_room && self.used.compare_exchange(end, longer, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }

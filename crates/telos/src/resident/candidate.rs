@@ -67,13 +67,12 @@ impl Resident {
         let unseen = unseen(&merged, &touched);
         let kept_back = merged.changes.iter().filter(|change| keeps(change));
         let refused = Refused { unseen, protected: kept_back.map(|change| place_of(change, &names)).collect() };
-        let mut names = names.into_names();
-        names.extend(touched.iter().map(|(name, id)| (*id, name.clone())));
+        let named = touched.iter().map(|(name, id)| (*id, name.clone())).collect();
+        let resting = Resting { ways: names.into_ways(), names: named };
         let held = Judgement { methods: sources(&told, &touched), names: told_names(&told), ..held };
         let mut facts = facts_of(&kept, &merged, told);
         facts.insert("archive".into(), json!(archived(store, &roots)));
         facts.insert("mandateTests".into(), json!(tests));
-        let resting = Resting { names };
         Ok(Case { facts, plan, touched, verification, held, known, refused, protected, places, resting, allotment })
     }
 }

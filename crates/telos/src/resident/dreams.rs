@@ -325,6 +325,7 @@ impl Resident {
         let code = Cell::new(0);
         let mut dreaming = Dreaming { resident: self, journal, is_for_one: order.is_for_one, code: &code };
         if let Some(case) = case {
+            system::memory::use_wide_room();
             dreaming.lead_to(Outside::alone(conversation));
             return dreaming.judge(case);
         }

@@ -43,7 +43,7 @@ impl Kept {
             return None;
         }
         let mut is_written = false;
-        store.visit_changes_since(self.at_commit, |change| is_written |= belonging.contains(&change.object)).ok()?;
+        store.visit_changes_since(self.at_commit, |_, change| is_written |= belonging.contains(&change.object)).ok()?;
         (!is_written).then_some(belonging)
     }
 

@@ -2,8 +2,8 @@
 
 use dream::path::written;
 use dream::show::Names;
-use object::change::{Creation, Datum, Field, Line, ObjectId, Run};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use object::change::{Creation, Datum, Field, Line, ObjectId, Run, Text};
+use std::collections::{HashMap, HashSet, VecDeque};
 use store::Store;
 
 /// So many objects are looked at for names; those nearest to the Lobby come first.
@@ -23,29 +23,57 @@ pub struct Roots {
 /// The image as it is now. What live did since the dream was forked shows as what was before it.
 pub struct LiveNames<'s> {
     store: &'s Store,
-    names: BTreeMap<ObjectId, String>,
+    ways: Ways,
 }
 
 impl<'s> LiveNames<'s> {
     /// Of what is found from Lobby and Core.
     pub fn of(store: &'s Store, roots: &Roots) -> LiveNames<'s> {
-        let mut found = Found { store, names: BTreeMap::new(), left: LOOKED_AT_MAX };
+        let mut found = Found { store, ways: Ways::default(), left: LOOKED_AT_MAX };
         // What is right below Core is called after that, though the Lobby leads there, too.
         found.spread(roots.core, "Core", 1);
         found.spread(roots.lobby, "Lobby", DEPTH_MAX);
         found.spread(roots.core, "Core", CORE_DEPTH_MAX);
-        LiveNames { store, names: found.names }
+        LiveNames { store, ways: found.ways }
     }
 
-    pub fn into_names(self) -> BTreeMap<ObjectId, String> {
-        self.names
+    pub fn into_ways(self) -> Ways {
+        self.ways
     }
 }
 
-/// Names that were found by now.
+/// How objects are found: of thousands a few are called by their names, so those are made when they are.
+#[derive(Default)]
+pub struct Ways(HashMap<ObjectId, Way>);
+
+#[derive(Clone, PartialEq, Eq)]
+struct Way {
+    /// None if that goes without saying.
+    holder: Option<ObjectId>,
+    slot: Text,
+}
+
+impl Ways {
+    pub fn lead_to(&self, object: ObjectId) -> bool {
+        self.0.contains_key(&object)
+    }
+
+    pub fn name(&self, object: ObjectId) -> Option<String> {
+        let mut way = self.0.get(&object)?;
+        let mut slots = vec![&way.slot];
+        while let Some(holder) = way.holder {
+            way = self.0.get(&holder)?;
+            slots.push(&way.slot);
+        }
+        let written = |slot: &&Text| written(&image::readable_text(slot.as_bytes()));
+        Some(slots.iter().rev().map(written).collect::<Vec<_>>().join(" "))
+    }
+}
+
+/// Ways that were found by now.
 struct Found<'s> {
     store: &'s Store,
-    names: BTreeMap<ObjectId, String>,
+    ways: Ways,
     /// So many may still be looked into.
     left: usize,
 }
@@ -53,26 +81,23 @@ struct Found<'s> {
 impl Found<'_> {
     /// Names what is found from a root, so far from it; what has a name keeps it.
     fn spread(&mut self, root: Option<ObjectId>, name: &str, depth_max: usize) {
-        let mut queue: VecDeque<(ObjectId, String, usize)> =
-            root.map(|root| (root, String::new(), 0)).into_iter().collect();
-        let mut met = BTreeSet::new();
-        while let Some((object, path, depth)) = queue.pop_front() {
+        let way = Way { holder: None, slot: Text::from(name.as_bytes()) };
+        let mut queue: VecDeque<(ObjectId, Way, usize)> = root.map(|root| (root, way, 0)).into_iter().collect();
+        let mut met = HashSet::new();
+        while let Some((object, way, depth)) = queue.pop_front() {
             if !met.insert(object) {
                 continue;
             }
-            self.names.entry(object).or_insert_with(|| if depth == 0 { name.into() } else { path.clone() });
-            let is_its_own = self.names[&object] == path || depth == 0;
+            let is_its_own = depth == 0 || self.ways.0.get(&object).is_none_or(|known| *known == way);
+            self.ways.0.entry(object).or_insert(way);
             if depth == depth_max || self.left == 0 || !is_its_own {
                 continue;
             }
             self.left -= 1;
             let Ok(Some(creation)) = self.store.read(object) else { continue };
-            let prefix = if depth == 0 { String::new() } else { format!("{path} ") };
+            let holder = (depth > 0).then_some(object);
             queue.extend(creation.slots.iter().filter_map(|(slot, value)| match value {
-                Datum::Object(id) => {
-                    let slot = written(&image::readable_text(slot.as_bytes()));
-                    Some((*id, format!("{prefix}{slot}"), depth + 1))
-                }
+                Datum::Object(id) => Some((*id, Way { holder, slot: slot.clone() }, depth + 1)),
                 _ => None,
             }));
         }
@@ -89,7 +114,7 @@ pub fn slot_of(record: &Creation, name: &str) -> Option<ObjectId> {
 
 impl Names for LiveNames<'_> {
     fn name(&self, object: ObjectId) -> Option<String> {
-        self.names.get(&object).cloned()
+        self.ways.name(object)
     }
 
     fn before(&self, object: ObjectId, field: &Field) -> Option<Datum> {
