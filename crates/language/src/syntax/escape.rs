@@ -3,6 +3,11 @@
 /// Writes text as it stands between the quotes of a string literal.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() + 2);
+    escape_onto(&mut escaped, text);
+    escaped
+}
+
+fn escape_onto(escaped: &mut String, text: &str) {
     for character in text.chars() {
         let letter = match character {
             '"' => '"',
@@ -23,12 +28,15 @@ pub fn escape(text: &str) -> String {
         escaped.push('\\');
         escaped.push(letter);
     }
-    escaped
 }
 
 /// Writes text as a string literal, quotes included.
 pub fn quote(text: &str) -> String {
-    format!("\"{}\"", escape(text))
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    escape_onto(&mut quoted, text);
+    quoted.push('"');
+    quoted
 }
 
 /// Resolves the escapes of a string literal's inside: `\a \b \f \n \r \t \v`, `\0` to `\9` for the characters 0 to 9,
