@@ -12,7 +12,7 @@ use crate::journal::Journal;
 use crate::pace::Pace;
 use crate::pending::Committed;
 use crate::reader::{Reader, apply};
-use crate::record::{encode_history, encode_payload};
+use crate::record::encode_history;
 use crate::state::{self, State};
 use object::change::{Change, ChangeId, Creation, Draft, ObjectId, Preds, encode_stored};
 use std::sync::Arc;
@@ -70,7 +70,8 @@ impl Checkpoint<'_> {
             state.objects += u64::from(self.update(&mut transaction, commits, work, &mut undo, &mut buffer)?);
         }
         for (commit, undo) in commits.iter().zip(undo) {
-            self.record(&mut transaction, commit, undo)?;
+            encode_history(commit, &in_order(undo), &mut buffer)?;
+            transaction.append(self.image.history, &commit.number.to_be_bytes(), &buffer)?;
             note_commit(&mut state, commit);
         }
         note(&mut state);
@@ -108,19 +109,6 @@ impl Checkpoint<'_> {
         encode_stored(object, &Creation::from(draft), buffer)?;
         transaction.put(self.image.objects, &key, buffer)?;
         Ok(is_new)
-    }
-
-    /// Moves a commit into the history.
-    fn record(
-        &self,
-        transaction: &mut WriteTransaction<'_>,
-        commit: &Committed,
-        undo: Vec<Change>,
-    ) -> Result<(), StoreError> {
-        let payload = encode_payload(commit.time, &commit.author, &commit.cause, &commit.changes)?;
-        let value = encode_history(commit.number, &payload, &in_order(undo))?;
-        transaction.append(self.image.history, &commit.number.to_be_bytes(), &value)?;
-        Ok(())
     }
 
     /// Readers move on to the image that has these commits, at the moment when they are pending no more.
