@@ -16,7 +16,7 @@ use crate::record::encode_history;
 use crate::state::{self, State};
 use object::change::{Change, ChangeId, Creation, Draft, ObjectId, Preds, encode_stored};
 use std::sync::Arc;
-use system::lmdb::WriteTransaction;
+use system::lmdb::Editor;
 
 /// Commits taken out of the pending ones while nobody else can commit.
 const RELEASED_TOGETHER: usize = 64;
@@ -66,9 +66,11 @@ impl Checkpoint<'_> {
         let mut state = State::from_bytes(about.unwrap_or_default(), self.image.path())?;
         let mut undo: Vec<Vec<Change>> = commits.iter().map(|_| Vec::new()).collect();
         let mut buffer = Vec::new();
+        let mut objects = transaction.editor(self.image.objects)?;
         for work in by_object(commits).chunk_by(|one, other| one.object == other.object) {
-            state.objects += u64::from(self.update(&mut transaction, commits, work, &mut undo, &mut buffer)?);
+            state.objects += u64::from(self.update(&mut objects, commits, work, &mut undo, &mut buffer)?);
         }
+        drop(objects);
         for (commit, undo) in commits.iter().zip(undo) {
             encode_history(commit, &in_order(undo), &mut buffer)?;
             transaction.append(self.image.history, &commit.number.to_be_bytes(), &buffer)?;
@@ -83,7 +85,7 @@ impl Checkpoint<'_> {
     /// Brings one object up to date; tells whether it is new.
     fn update(
         &self,
-        transaction: &mut WriteTransaction<'_>,
+        objects: &mut Editor<'_>,
         commits: &[Arc<Committed>],
         work: &[Work],
         undo: &mut [Vec<Change>],
@@ -91,7 +93,7 @@ impl Checkpoint<'_> {
     ) -> Result<bool, StoreError> {
         let object = work[0].object;
         let key = object.to_bytes();
-        let stored = transaction.get(self.image.objects, &key)?;
+        let stored = objects.get(&key)?;
         let is_new = stored.is_none();
         let mut draft = match stored {
             Some(value) => Some(Draft::from(self.image.object(object, value)?)),
@@ -107,7 +109,7 @@ impl Checkpoint<'_> {
         }
         let Some(draft) = draft else { return Ok(false) };
         encode_stored(object, &Creation::from(draft), buffer)?;
-        transaction.put(self.image.objects, &key, buffer)?;
+        objects.put(&key, buffer)?;
         Ok(is_new)
     }
 
