@@ -1,5 +1,7 @@
 //! The escapes of string literals, both ways. `escape` followed by `unescape` gives every text back.
 
+use std::borrow::Cow;
+
 /// Writes text as it stands between the quotes of a string literal.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() + 2);
@@ -42,7 +44,10 @@ pub fn quote(text: &str) -> String {
 /// Resolves the escapes of a string literal's inside: `\a \b \f \n \r \t \v`, `\0` to `\9` for the characters 0 to 9,
 /// and `\xN` or `\xNN` for the character U+00NN. Any other character after a backslash stands for itself, and a
 /// backslash at the very end too.
-pub fn unescape(escaped: &str) -> String {
+pub fn unescape(escaped: &str) -> Cow<'_, str> {
+    if !escaped.contains('\\') {
+        return Cow::Borrowed(escaped);
+    }
     let mut text = String::with_capacity(escaped.len());
     let mut rest = escaped;
     while let Some(backslash) = rest.find('\\') {
@@ -67,7 +72,7 @@ pub fn unescape(escaped: &str) -> String {
         });
     }
     text.push_str(rest);
-    text
+    Cow::Owned(text)
 }
 
 /// Takes one or two hexadecimal digits off the front.
