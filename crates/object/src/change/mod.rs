@@ -79,14 +79,20 @@ pub fn encode(changes: &[Change]) -> Result<Vec<u8>, ChangeError> {
 /// The same behind what a buffer holds.
 pub fn encode_behind(mut buffer: Vec<u8>, changes: &[Change]) -> Result<Vec<u8>, ChangeError> {
     let Some(first) = changes.first() else { return Ok(buffer) };
-    buffer.reserve(changes.len() * BYTES_EACH);
+    buffer.reserve(changes.iter().map(guess_bytes).sum());
     let mut encoder = Encoder::new(first.id, buffer);
     changes.iter().try_for_each(|change| encoder.push(change))?;
     Ok(encoder.finish())
 }
 
 /// About so many does a change take; a wrong guess costs a copy or some room, nothing else.
-const BYTES_EACH: usize = 32;
+fn guess_bytes(change: &Change) -> usize {
+    let text_bytes = match &change.operation {
+        Operation::Put { value: Datum::Text(text), .. } => text.as_bytes().len(),
+        _ => 0,
+    };
+    16 + text_bytes
+}
 
 /// All changes of a batch.
 pub fn decode(bytes: &[u8]) -> Result<Vec<Change>, ChangeError> {
