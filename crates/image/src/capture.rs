@@ -119,6 +119,10 @@ impl<'h> Capture<'h> {
             return text.clone();
         }
         let text = self.heap.sequence(symbol).map_or_else(|| Text::from(""), symbol_text);
+        if self.texts.is_empty() {
+            // Enough for most transactions, so that it grows once.
+            self.texts.reserve(TEXTS);
+        }
         self.texts.insert(symbol, text.clone());
         text
     }
@@ -240,6 +244,9 @@ fn counters(value: f64) -> Body {
     let count = value as i64;
     Body::Counters(if count == 0 { Vec::new() } else { vec![(Datum::Nil, count)] })
 }
+
+/// As many as a table of sixteen places takes.
+const TEXTS: usize = 14;
 
 /// nil, true and false come first in every heap.
 const LAST_CONSTANT: u32 = 2;

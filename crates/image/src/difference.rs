@@ -40,6 +40,9 @@ impl Difference<'_, '_> {
     }
 
     fn slots(&mut self) {
+        if self.before.shape() == self.now.shape() {
+            return self.values_of_slots();
+        }
         let shapes = self.capture.heap.shapes();
         let (old, new) = (shapes.get(self.before.shape()), shapes.get(self.now.shape()));
         // Slots that are in both, in their old order, then the new ones: unless this is the order now, whatever stands
@@ -69,7 +72,19 @@ impl Difference<'_, '_> {
         }
     }
 
+    /// The slots are the same ones, as they nearly always are.
+    fn values_of_slots(&mut self) {
+        for (index, &name) in self.capture.heap.shapes().get(self.now.shape()).names.iter().enumerate() {
+            if self.before.slot(index) != self.now.slot(index) {
+                self.set_slot(name, self.now.slot(index));
+            }
+        }
+    }
+
     fn protos(&mut self) {
+        if self.before.shape() == self.now.shape() {
+            return;
+        }
         let shapes = self.capture.heap.shapes();
         let (old, new) = (&shapes.get(self.before.shape()).protos, &shapes.get(self.now.shape()).protos);
         if old != new {

@@ -195,7 +195,7 @@ fn node_of(heap: &Heap, message: Handle) -> Node<'static> {
     Node {
         name: Cow::Owned(heap.symbol_text(name(heap, message)).into_owned()),
         literal,
-        args: Vec::new(),
+        args: syntax::Arguments::new(),
         next: None,
         line: line(heap, message),
         column: column(heap, message),
@@ -234,12 +234,12 @@ fn has_value_of_name(heap: &Heap, message: Handle) -> bool {
     }
 }
 
-fn literal_of(heap: &Heap, value: Value) -> Literal {
+fn literal_of(heap: &Heap, value: Value) -> Literal<'static> {
     if let Some(number) = value.as_number() {
         return Literal::Number(number);
     }
     match value.as_handle().and_then(|handle| heap.sequence(handle)) {
-        Some(sequence) => Literal::Text(String::from_utf8_lossy(sequence.as_bytes()).into_owned()),
+        Some(sequence) => Literal::Text(String::from_utf8_lossy(sequence.as_bytes()).into_owned().into()),
         None => Literal::None,
     }
 }

@@ -19,7 +19,7 @@ fn error(source: &str) -> (String, u32, u32) {
     (error.message, error.line, error.column)
 }
 
-fn literals(tree: &Tree<'_>) -> Vec<Literal> {
+fn literals<'s>(tree: &Tree<'s>) -> Vec<Literal<'s>> {
     tree.nodes.iter().map(|node| node.literal.clone()).filter(|literal| *literal != Literal::None).collect()
 }
 
@@ -131,7 +131,7 @@ fn literal_values() {
     let source = r##"1 2.5 .5 1e3 1E-2 0xFF 0X1f 1e999 "a\n\"" """b\n"c" """ """""" "##.trim_end();
     let tree = parse(source, &OperatorTable::default()).expect("literals");
     let numbers = [1.0, 2.5, 0.5, 1000.0, 0.01, 255.0, 31.0, f64::INFINITY].map(Literal::Number);
-    let texts = ["a\n\"", "b\\n\"c\" ", ""].map(|text| Literal::Text(text.to_owned()));
+    let texts = ["a\n\"", "b\\n\"c\" ", ""].map(|text| Literal::Text(text.into()));
     assert_eq!(literals(&tree), numbers.into_iter().chain(texts).collect::<Vec<_>>());
     assert_eq!(print(&tree, tree.root), source);
 }
@@ -199,7 +199,7 @@ fn a_program_may_change_its_operators() {
     let mut tree = parse("{ \"a\" : 1 xor 2, \"b\": 3 }", &table).expect("parses");
     let printed = "curlyBrackets(atPutNumber(\"\\\"a\\\"\", 1 xor(2)), atPutNumber(\"\\\"b\\\"\", 3))";
     assert_eq!(print(&tree, tree.root), printed);
-    assert!(literals(&tree).contains(&Literal::Text("\"a\"".to_owned())));
+    assert!(literals(&tree).contains(&Literal::Text("\"a\"".into())));
     let root = tree.root;
     shuffle(&mut tree, root, &table).expect("shuffles again");
     assert_eq!(print(&tree, tree.root), printed);

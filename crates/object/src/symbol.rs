@@ -121,7 +121,11 @@ impl Heap {
         let hash = hash_of(text.as_bytes());
         match self.find_ascii(hash, text.as_bytes()) {
             Some(symbol) => self.counted(symbol),
-            None => self.add_symbol(hash, Sequence::from(text)),
+            None => {
+                let mut sequence = Sequence::from(text);
+                sequence.set_encoding(Encoding::Ascii);
+                self.add_symbol(hash, sequence)
+            }
         }
     }
 
@@ -132,7 +136,7 @@ impl Heap {
         let hash = hash_of(sequence.as_bytes());
         match self.known_symbol(hash, |other| is_same(other, &sequence)) {
             Some(symbol) => self.counted(symbol),
-            None => self.add_symbol(hash, sequence),
+            None => self.add_symbol(hash, normal(sequence)),
         }
     }
 
@@ -142,7 +146,6 @@ impl Heap {
     }
 
     fn add_symbol(&mut self, hash: u32, sequence: Sequence) -> Symbol {
-        let sequence = normal(sequence);
         let shape = match self.symbols.shape {
             Some(shape) => shape,
             None => self.shapes.root(Vec::new()),

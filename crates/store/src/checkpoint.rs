@@ -12,11 +12,11 @@ use crate::journal::Journal;
 use crate::pace::Pace;
 use crate::pending::Committed;
 use crate::reader::{Reader, apply};
-use crate::record::{encode_history, encode_payload};
+use crate::record::encode_history;
 use crate::state::{self, State};
 use object::change::{Change, ChangeId, Creation, Draft, ObjectId, Preds, encode_stored};
 use std::sync::Arc;
-use system::lmdb::WriteTransaction;
+use system::lmdb::Editor;
 
 /// Commits taken out of the pending ones while nobody else can commit.
 const RELEASED_TOGETHER: usize = 64;
@@ -66,11 +66,14 @@ impl Checkpoint<'_> {
         let mut state = State::from_bytes(about.unwrap_or_default(), self.image.path())?;
         let mut undo: Vec<Vec<Change>> = commits.iter().map(|_| Vec::new()).collect();
         let mut buffer = Vec::new();
+        let mut objects = transaction.editor(self.image.objects)?;
         for work in by_object(commits).chunk_by(|one, other| one.object == other.object) {
-            state.objects += u64::from(self.update(&mut transaction, commits, work, &mut undo, &mut buffer)?);
+            state.objects += u64::from(self.update(&mut objects, commits, work, &mut undo, &mut buffer)?);
         }
+        drop(objects);
         for (commit, undo) in commits.iter().zip(undo) {
-            self.record(&mut transaction, commit, undo)?;
+            encode_history(commit, &in_order(undo), &mut buffer)?;
+            transaction.append(self.image.history, &commit.number.to_be_bytes(), &buffer)?;
             note_commit(&mut state, commit);
         }
         note(&mut state);
@@ -82,7 +85,7 @@ impl Checkpoint<'_> {
     /// Brings one object up to date; tells whether it is new.
     fn update(
         &self,
-        transaction: &mut WriteTransaction<'_>,
+        objects: &mut Editor<'_>,
         commits: &[Arc<Committed>],
         work: &[Work],
         undo: &mut [Vec<Change>],
@@ -90,7 +93,7 @@ impl Checkpoint<'_> {
     ) -> Result<bool, StoreError> {
         let object = work[0].object;
         let key = object.to_bytes();
-        let stored = transaction.get(self.image.objects, &key)?;
+        let stored = objects.get(&key)?;
         let is_new = stored.is_none();
         let mut draft = match stored {
             Some(value) => Some(Draft::from(self.image.object(object, value)?)),
@@ -106,21 +109,8 @@ impl Checkpoint<'_> {
         }
         let Some(draft) = draft else { return Ok(false) };
         encode_stored(object, &Creation::from(draft), buffer)?;
-        transaction.put(self.image.objects, &key, buffer)?;
+        objects.put(&key, buffer)?;
         Ok(is_new)
-    }
-
-    /// Moves a commit into the history.
-    fn record(
-        &self,
-        transaction: &mut WriteTransaction<'_>,
-        commit: &Committed,
-        undo: Vec<Change>,
-    ) -> Result<(), StoreError> {
-        let payload = encode_payload(commit.time, &commit.author, &commit.cause, &commit.changes)?;
-        let value = encode_history(commit.number, &payload, &in_order(undo))?;
-        transaction.append(self.image.history, &commit.number.to_be_bytes(), &value)?;
-        Ok(())
     }
 
     /// Readers move on to the image that has these commits, at the moment when they are pending no more.

@@ -32,6 +32,7 @@ pub struct Fit<'f> {
 impl Fit<'_> {
     pub fn check(&self, commit: &NewCommit) -> Result<Outlines, Unfit> {
         let mut after: FxHashMap<ObjectId, Option<Outline>> = FxHashMap::default();
+        after.reserve(commit.changes.len());
         for change in &commit.changes {
             if matches!(change.operation, Operation::Call { .. }) {
                 continue;

@@ -6,6 +6,7 @@ use object::change::{Change, ObjectId, Operation, Outline, Time};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 pub struct Committed {
@@ -41,21 +42,30 @@ pub type Done = SmallVec<[(Arc<Committed>, usize); 2]>;
 #[derive(Default)]
 pub struct Pending {
     commits: VecDeque<Arc<Committed>>,
-    places: FxHashMap<ObjectId, SmallVec<[Place; 2]>>,
-    changes: usize,
-    /// What some of these objects are after all that is pending,
-    outlines: FxHashMap<ObjectId, Outline>,
-    /// and what others are that nothing is to be done to any more: who was changed is often changed again, and asking the
-    /// image is what costs most of a small commit.
+    /// Objects to which something is still to be done,
+    touched: FxHashMap<ObjectId, Touched>,
+    /// and what others are to which nothing is any more: who was changed is often changed again, and asking the image is what
+    /// costs most of a small commit.
     rested: FxHashMap<ObjectId, Outline>,
+    changes: usize,
+}
+
+#[derive(Default)]
+struct Touched {
+    /// What is to be done, in order.
+    places: SmallVec<[Place; 2]>,
+    /// What the object is after that, if somebody has found out.
+    outline: Option<Outline>,
 }
 
 impl Pending {
     /// `outlines` are of objects that the commit changes.
     pub fn push(&mut self, commit: Arc<Committed>, outlines: Outlines) {
-        self.outlines.extend(outlines);
         for (index, change) in commit.changes.iter().enumerate() {
-            self.places.entry(change.object).or_default().push((commit.number, index as u32));
+            self.touched.entry(change.object).or_default().places.push((commit.number, index as u32));
+        }
+        for (object, outline) in outlines {
+            self.touched.entry(object).or_default().outline = Some(outline);
         }
         self.changes += commit.changes.len();
         self.commits.push_back(commit);
@@ -64,7 +74,7 @@ impl Pending {
     /// The same for a commit that nobody compared with its objects.
     pub fn push_unknown(&mut self, commit: Arc<Committed>) {
         for change in &commit.changes {
-            self.outlines.remove(&change.object);
+            self.touched.entry(change.object).or_default().outline = None;
             self.rested.remove(&change.object);
         }
         self.push(commit, Outlines::default());
@@ -72,12 +82,13 @@ impl Pending {
 
     /// What an object is after all that is pending, if somebody has found out before.
     pub fn outline(&self, object: ObjectId) -> Option<&Outline> {
-        self.outlines.get(&object).or_else(|| self.rested.get(&object))
+        let touched = self.touched.get(&object).and_then(|touched| touched.outline.as_ref());
+        touched.or_else(|| self.rested.get(&object))
     }
 
     /// Whether anything is still to be done to an object.
     pub fn touches(&self, object: ObjectId) -> bool {
-        self.places.contains_key(&object)
+        self.touched.contains_key(&object)
     }
 
     /// What is still to be done to an object, in order.
@@ -87,7 +98,7 @@ impl Pending {
 
     /// The same, of the commits after one and up to another.
     pub fn of_object_between(&self, object: ObjectId, after: u64, last: u64) -> Done {
-        let Some(places) = self.places.get(&object) else { return SmallVec::new() };
+        let Some(Touched { places, .. }) = self.touched.get(&object) else { return SmallVec::new() };
         let first = places.partition_point(|(number, _)| *number <= after);
         let find = |(number, index): &Place| Some((self.get(*number)?.clone(), *index as usize));
         places[first..].iter().take_while(|(number, _)| *number <= last).filter_map(find).collect()
@@ -95,7 +106,7 @@ impl Pending {
 
     /// Looks for something in what was done to an object up to a commit, the last of it first.
     pub fn find_back<A>(&self, object: ObjectId, commit: u64, find: impl Fn(&Operation) -> Option<A>) -> Sought<A> {
-        let Some(places) = self.places.get(&object) else { return Sought::Nowhere };
+        let Some(Touched { places, .. }) = self.touched.get(&object) else { return Sought::Nowhere };
         let count = places.partition_point(|(number, _)| *number <= commit);
         let operation = |(number, index): &Place| Some(&self.get(*number)?.changes.get(*index as usize)?.operation);
         let found = places[..count].iter().rev().take(SOUGHT_MAX).filter_map(operation).find_map(find);
@@ -136,12 +147,14 @@ impl Pending {
     pub fn pop(&mut self) -> Option<Arc<Committed>> {
         let commit = self.commits.pop_front()?;
         for change in &commit.changes {
-            let Some(places) = self.places.get_mut(&change.object) else { continue };
+            let Entry::Occupied(mut touched) = self.touched.entry(change.object) else { continue };
+            let places = &mut touched.get_mut().places;
             let taken_out = places.iter().take_while(|(number, _)| *number <= commit.number).count();
             places.drain(..taken_out);
-            if places.is_empty() {
-                self.places.remove(&change.object);
-                self.rest(change.object);
+            if places.is_empty()
+                && let Some(outline) = touched.remove().outline
+            {
+                self.rest(change.object, outline);
             }
         }
         self.changes -= commit.changes.len();
@@ -149,8 +162,7 @@ impl Pending {
     }
 
     /// The image has all that was done to an object.
-    fn rest(&mut self, object: ObjectId) {
-        let Some(outline) = self.outlines.remove(&object) else { return };
+    fn rest(&mut self, object: ObjectId, outline: Outline) {
         if self.rested.len() >= RESTED_MAX {
             self.rested.clear();
         }

@@ -2,6 +2,7 @@
 
 use crate::bytes::{Fields, checksum};
 use crate::error::StoreError;
+use crate::pending::Committed;
 use object::change::{self, Change, ChangeError, Time};
 use std::path::Path;
 
@@ -52,15 +53,23 @@ impl NewCommit {
 
 /// The payload of a commit's frame, in the log and in the journal of a dream.
 pub fn encode_payload(time: Time, author: &str, cause: &str, changes: &[Change]) -> Result<Vec<u8>, ChangeError> {
-    let batch = change::encode(changes)?;
-    let mut bytes = Vec::with_capacity(FIXED_BYTES + author.len() + cause.len() + batch.len());
+    payload_behind(Vec::new(), time, author, cause, changes)
+}
+
+fn payload_behind(
+    mut bytes: Vec<u8>,
+    time: Time,
+    author: &str,
+    cause: &str,
+    changes: &[Change],
+) -> Result<Vec<u8>, ChangeError> {
+    bytes.reserve(FIXED_BYTES + author.len() + cause.len());
     bytes.extend(time.0.to_le_bytes());
     bytes.extend((author.len() as u32).to_le_bytes());
     bytes.extend((cause.len() as u32).to_le_bytes());
     bytes.extend(author.as_bytes());
     bytes.extend(cause.as_bytes());
-    bytes.extend(batch);
-    Ok(bytes)
+    change::encode_behind(bytes, changes)
 }
 
 /// The payload of a frame taken apart, for whoever decodes the parts with bounds of its own.
@@ -94,17 +103,23 @@ pub fn decode_payload(number: u64, payload: &[u8], path: &Path) -> Result<Commit
     Ok(Commit { number, time, author, cause, changes, inverse: Vec::new() })
 }
 
-/// The value under which the history keeps a commit: checksum, form, length of the payload, payload, inverse.
-pub fn encode_history(number: u64, payload: &[u8], inverse: &[Change]) -> Result<Vec<u8>, StoreError> {
-    let inverse = change::encode(inverse)?;
-    let mut bytes = vec![0; 8];
+/// The value under which the history keeps a commit: checksum, form, length of the payload, payload, inverse. Written in place
+/// of whatever the buffer holds.
+pub fn encode_history(commit: &Committed, inverse: &[Change], buffer: &mut Vec<u8>) -> Result<(), StoreError> {
+    let mut bytes = std::mem::take(buffer);
+    bytes.clear();
+    bytes.extend([0; 8]);
     bytes.push(HISTORY_FORM);
-    bytes.extend((payload.len() as u32).to_le_bytes());
-    bytes.extend(payload);
-    bytes.extend(inverse);
-    let checksum = checksum(number, &bytes[8..]);
+    bytes.extend([0; 4]);
+    let payload = bytes.len();
+    bytes = payload_behind(bytes, commit.time, &commit.author, &commit.cause, &commit.changes)?;
+    let payload_bytes = (bytes.len() - payload) as u32;
+    bytes[payload - 4..payload].copy_from_slice(&payload_bytes.to_le_bytes());
+    bytes = change::encode_behind(bytes, inverse)?;
+    let checksum = checksum(commit.number, &bytes[8..]);
     bytes[..8].copy_from_slice(&checksum.to_le_bytes());
-    Ok(bytes)
+    *buffer = bytes;
+    Ok(())
 }
 
 pub fn decode_history(number: u64, value: &[u8], path: &Path) -> Result<Commit, StoreError> {

@@ -6,7 +6,7 @@
 use super::readable::{Source, source};
 use super::view::{View, When};
 use image::readable_text;
-use language::syntax::{Literal, Node, NodeId, Tree, quote};
+use language::syntax::{Arguments, Literal, Node, NodeId, Tree, quote};
 use object::Kind;
 use object::change::{Datum, Field, ObjectId, Text};
 use object::number_text::format_number;
@@ -124,7 +124,7 @@ impl Reader<'_> {
             return None;
         }
         let (name, literal) = named(name, literal);
-        self.add(Node { name: Cow::Owned(name), literal, args: Vec::new(), next: None, line: 1, column: 1 });
+        self.add(Node { name: Cow::Owned(name), literal, args: Arguments::new(), next: None, line: 1, column: 1 });
         self.objects.insert(object);
         let object_of = |datum: &Datum| if let Datum::Object(object) = datum { Some(*object) } else { None };
         Some((object_of(next), arguments.iter().filter_map(object_of).collect()))
@@ -141,7 +141,7 @@ impl Reader<'_> {
 }
 
 /// How a message is written, so that its source says what it does.
-fn named(name: &Text, literal: &Datum) -> (String, Literal) {
+fn named(name: &Text, literal: &Datum) -> (String, Literal<'static>) {
     let name = readable_text(name.as_bytes());
     match literal {
         Datum::Absent => (name, Literal::None),
@@ -155,7 +155,7 @@ fn named(name: &Text, literal: &Datum) -> (String, Literal) {
         Datum::Text(text) => {
             let text = readable_text(text.as_bytes());
             let is_said = matches!(literal_of(&name), Some(Literal::Text(said)) if said == text);
-            (if is_said { name } else { quote(&text) }, Literal::Text(text))
+            (if is_said { name } else { quote(&text) }, Literal::Text(text.into()))
         }
         // A value that no source has: the name alone would hide it.
         Datum::Object(object) => (format!("{name}<object {object}>"), Literal::None),
@@ -164,7 +164,7 @@ fn named(name: &Text, literal: &Datum) -> (String, Literal) {
 }
 
 /// What the text is as the only message of a source.
-fn literal_of(text: &str) -> Option<Literal> {
+fn literal_of(text: &str) -> Option<Literal<'_>> {
     let tree = language::syntax::parse(text, &language::syntax::OperatorTable::empty()).ok()?;
     let node = tree.node(tree.root);
     (node.next.is_none() && node.args.is_empty()).then(|| node.literal.clone())

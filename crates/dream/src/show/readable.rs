@@ -127,7 +127,7 @@ impl Writer<'_, '_> {
         let Literal::Text(text) = &name.literal else { return None };
         let is_last = node.next.is_none_or(|next| self.tree.node(next).is_end_of_line());
         (is_last && name.next.is_none() && name.args.is_empty() && can_be_assigned_to(text))
-            .then(|| (text.clone(), operator))
+            .then(|| (text.to_string(), operator))
     }
 
     /// Whether an operand would go on behind its end, or end before it, without brackets.

@@ -45,7 +45,7 @@ fn found(node: &Node<'_>) -> Found<NodeId> {
     let head = Head { name: Text::from(&*node.name), value, shell: Shell::default() };
     let place = |number: u32| Datum::number(f64::from(number));
     let origin = Origin { label: Datum::text("test"), line: place(node.line), column: place(node.column) };
-    Found { head, origin, arguments: node.args.clone(), next: node.next }
+    Found { head, origin, arguments: node.args.to_vec(), next: node.next }
 }
 
 /// One line that two methods share only if they are the same code.

@@ -1,8 +1,15 @@
 //! The escapes of string literals, both ways. `escape` followed by `unescape` gives every text back.
 
+use std::borrow::Cow;
+
 /// Writes text as it stands between the quotes of a string literal.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() + 2);
+    escape_onto(&mut escaped, text);
+    escaped
+}
+
+fn escape_onto(escaped: &mut String, text: &str) {
     for character in text.chars() {
         let letter = match character {
             '"' => '"',
@@ -23,18 +30,24 @@ pub fn escape(text: &str) -> String {
         escaped.push('\\');
         escaped.push(letter);
     }
-    escaped
 }
 
 /// Writes text as a string literal, quotes included.
 pub fn quote(text: &str) -> String {
-    format!("\"{}\"", escape(text))
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    escape_onto(&mut quoted, text);
+    quoted.push('"');
+    quoted
 }
 
 /// Resolves the escapes of a string literal's inside: `\a \b \f \n \r \t \v`, `\0` to `\9` for the characters 0 to 9,
 /// and `\xN` or `\xNN` for the character U+00NN. Any other character after a backslash stands for itself, and a
 /// backslash at the very end too.
-pub fn unescape(escaped: &str) -> String {
+pub fn unescape(escaped: &str) -> Cow<'_, str> {
+    if !escaped.contains('\\') {
+        return Cow::Borrowed(escaped);
+    }
     let mut text = String::with_capacity(escaped.len());
     let mut rest = escaped;
     while let Some(backslash) = rest.find('\\') {
@@ -59,7 +72,7 @@ pub fn unescape(escaped: &str) -> String {
         });
     }
     text.push_str(rest);
-    text
+    Cow::Owned(text)
 }
 
 /// Takes one or two hexadecimal digits off the front.

@@ -59,9 +59,17 @@ impl<'s> Lexer<'s> {
         self.bytes.get(self.offset + ahead).copied().unwrap_or(0)
     }
 
+    fn rest(&self) -> &'s [u8] {
+        &self.bytes[self.offset..]
+    }
+
     fn skip_while(&mut self, belongs: impl Fn(u8) -> bool) {
-        let rest = &self.bytes[self.offset..];
-        self.offset += rest.iter().position(|&byte| !belongs(byte)).unwrap_or(rest.len());
+        self.skip_to(self.rest().iter().position(|&byte| !belongs(byte)));
+    }
+
+    /// To a place in the rest, or to its end.
+    fn skip_to(&mut self, place: Option<usize>) {
+        self.offset += place.unwrap_or(self.rest().len());
     }
 
     fn fault(&self, kind: FaultKind, start: usize, end: usize) -> Fault {
@@ -74,7 +82,7 @@ impl<'s> Lexer<'s> {
     }
 
     fn line_comment(&mut self) -> TokenKind {
-        self.skip_while(|byte| byte != b'\n');
+        self.skip_to(memchr::memchr(b'\n', self.rest()));
         TokenKind::LineComment
     }
 
@@ -109,7 +117,7 @@ impl<'s> Lexer<'s> {
         }
         self.offset += 1;
         loop {
-            self.skip_while(|byte| byte != b'"' && byte != b'\\');
+            self.skip_to(memchr::memchr2(b'"', b'\\', self.rest()));
             match self.peek(0) {
                 b'"' => return Ok(self.single(TokenKind::Text)),
                 // Stepping over one byte is enough: the others of a longer character are neither quote nor backslash.
@@ -123,7 +131,7 @@ impl<'s> Lexer<'s> {
         let start = self.offset;
         self.offset += 3;
         loop {
-            self.skip_while(|byte| byte != b'"');
+            self.skip_to(memchr::memchr(b'"', self.rest()));
             if self.peek(1) == b'"' && self.peek(2) == b'"' {
                 self.offset += 3;
                 return Ok(TokenKind::TripleText);

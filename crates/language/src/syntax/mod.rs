@@ -36,7 +36,7 @@ pub use format::format;
 pub use operators::OperatorTable;
 pub use print::print;
 pub use shuffle::shuffle;
-pub use tree::{Literal, Node, NodeId, Tree};
+pub use tree::{Arguments, Literal, Node, NodeId, Tree};
 
 /// How many tokens a source has: what parsing it will take. Counts up to the first fault.
 pub(crate) fn token_count(source: &str) -> usize {

@@ -75,14 +75,14 @@ impl<'s> Parser<'s> {
     }
 
     /// Adds a message at the end of the chain that is being read.
-    fn append(&mut self, offset: u32, name: impl Into<Cow<'s, str>>, literal: Literal) -> NodeId {
+    fn append(&mut self, offset: u32, name: impl Into<Cow<'s, str>>, literal: Literal<'s>) -> NodeId {
         if let Some(ended_at) = self.ended_at.take() {
             self.link(ended_at, END_OF_LINE, Literal::None);
         }
         self.link(offset, name, literal)
     }
 
-    fn link(&mut self, offset: u32, name: impl Into<Cow<'s, str>>, literal: Literal) -> NodeId {
+    fn link(&mut self, offset: u32, name: impl Into<Cow<'s, str>>, literal: Literal<'s>) -> NodeId {
         let (line, column) = self.positions.advance_to(offset as usize);
         let id = self.tree.add(Node { literal, ..Node::new(name, line, column) });
         match (self.tail, self.open_lists.last()) {
@@ -100,7 +100,7 @@ impl<'s> Parser<'s> {
             TokenKind::Decimal => Literal::Number(text.parse().expect("the lexer's decimals are Rust's")),
             TokenKind::Hexadecimal => Literal::Number(hexadecimal(&text[2..])),
             TokenKind::Text => Literal::Text(unescape(&text[1..text.len() - 1])),
-            TokenKind::TripleText => Literal::Text(text[3..text.len() - 3].to_owned()),
+            TokenKind::TripleText => Literal::Text(text[3..text.len() - 3].into()),
             _ => Literal::None,
         };
         self.append(token.start, text, literal);

@@ -175,7 +175,7 @@ impl<'s> Shuffler<'_, 's> {
         for Group { operator, parentheses } in std::mem::take(&mut self.groups) {
             let node = self.tree.node(parentheses);
             let is_bare = node.name.is_empty() && node.args.len() == 1 && node.next.is_none();
-            if is_bare && self.tree.node(operator).args == [parentheses] {
+            if is_bare && *self.tree.node(operator).args == [parentheses] {
                 self.tree.node_mut(operator).args = std::mem::take(&mut self.tree.node_mut(parentheses).args);
             }
         }
@@ -199,7 +199,7 @@ impl<'s> Shuffler<'_, 's> {
         let node = self.tree.node_mut(target);
         node.name = name;
         node.literal = Literal::None;
-        node.args = vec![slot, value];
+        node.args = [slot, value].into_iter().collect();
         node.next = rest;
         Ok(rest)
     }
@@ -248,7 +248,7 @@ impl<'s> Shuffler<'_, 's> {
         }
         let is_type = is_define && target.name.starts_with(|first: char| first.is_ascii_uppercase());
         let name = if is_type { Cow::Borrowed("setSlotWithType") } else { assignment_name(message) };
-        let literal = Literal::Text(target.name.clone().into_owned());
+        let literal = Literal::Text(target.name.clone());
         (name, Node { literal, ..Node::new(quote(&target.name), target.line, target.column) })
     }
 }

@@ -1,6 +1,7 @@
 //! The message tree: a flat arena of nodes that refer to each other by index.
 //! Nodes own no other nodes, so dropping a tree of any depth is a loop, never a recursion.
 
+use smallvec::SmallVec;
 use std::borrow::Cow;
 
 /// The name of the message that ends a statement; a newline and `;` both make one.
@@ -12,22 +13,25 @@ pub struct NodeId(pub u32);
 
 /// The value that a literal message stands for.
 #[derive(Clone, Debug, PartialEq, Default)]
-pub enum Literal {
+pub enum Literal<'s> {
     /// The message is no literal. `nil`, `true` and `false` are ordinary names.
     #[default]
     None,
     Number(f64),
-    /// The characters that the string literal stands for, its escapes resolved.
-    Text(String),
+    /// The characters that the string literal stands for, its escapes resolved: those of the source, if it has none.
+    Text(Cow<'s, str>),
 }
+
+/// The arguments of a message; most have few, which need no memory of their own.
+pub type Arguments = SmallVec<[NodeId; 4]>;
 
 /// One message: a name, its arguments, and the message that is sent to its result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node<'s> {
     /// The name; for a literal its source text as written, quotes included. A bare `(` has the empty name.
     pub name: Cow<'s, str>,
-    pub literal: Literal,
-    pub args: Vec<NodeId>,
+    pub literal: Literal<'s>,
+    pub args: Arguments,
     pub next: Option<NodeId>,
     /// 1-based.
     pub line: u32,
@@ -38,7 +42,7 @@ pub struct Node<'s> {
 impl<'s> Node<'s> {
     /// A message without value, arguments or successor.
     pub fn new(name: impl Into<Cow<'s, str>>, line: u32, column: u32) -> Self {
-        Node { name: name.into(), literal: Literal::None, args: Vec::new(), next: None, line, column }
+        Node { name: name.into(), literal: Literal::None, args: Arguments::new(), next: None, line, column }
     }
 
     /// Whether this message ends a statement.
@@ -86,7 +90,7 @@ impl<'s> Tree<'s> {
     }
 }
 
-fn same_literal(mine: &Literal, theirs: &Literal) -> bool {
+fn same_literal(mine: &Literal<'_>, theirs: &Literal<'_>) -> bool {
     match (mine, theirs) {
         (Literal::Number(mine), Literal::Number(theirs)) => mine.to_bits() == theirs.to_bits(),
         _ => mine == theirs,

@@ -6,10 +6,10 @@ use super::datum::{Datum, Text};
 use super::error::ChangeError;
 use super::id::{ActorId, ChangeId, ObjectId};
 use super::operation::{Field, Line, Operation, Run};
+use super::places::Places;
 use super::time::Time;
 use super::wire::{self, bit, body, kind, put, put_bytes, put_signed, tag, under};
 use super::{Change, Preds};
-use rustc_hash::FxHashMap;
 
 /// Writes the changes of one actor, in the order of their numbers, behind whatever the buffer holds already.
 pub struct Encoder {
@@ -17,8 +17,8 @@ pub struct Encoder {
     next: ChangeId,
     object: ObjectId,
     time: Time,
-    names: FxHashMap<Text, u64>,
-    objects: FxHashMap<ObjectId, u64>,
+    names: Places<Text>,
+    objects: Places<ObjectId>,
 }
 
 impl Encoder {
@@ -33,8 +33,8 @@ impl Encoder {
             next: first,
             object: ObjectId::minted(first),
             time: Time(0),
-            names: FxHashMap::default(),
-            objects: FxHashMap::default(),
+            names: Places::default(),
+            objects: Places::default(),
         }
     }
 
@@ -45,8 +45,8 @@ impl Encoder {
             next: ChangeId::new(ActorId(0), 0),
             object,
             time: Time(0),
-            names: FxHashMap::default(),
-            objects: FxHashMap::default(),
+            names: Places::default(),
+            objects: Places::default(),
         };
         encoder.creation(creation)?;
         Ok(encoder.bytes)
@@ -298,23 +298,21 @@ impl Encoder {
 
     /// By its place in the table of the batch; the first time, its bytes follow.
     fn name(&mut self, name: &Text) {
-        if let Some(index) = self.names.get(name) {
-            return put(&mut self.bytes, *index);
+        let (index, is_new) = self.names.of(name);
+        put(&mut self.bytes, index as u64);
+        if is_new {
+            put_bytes(&mut self.bytes, name.as_bytes());
         }
-        let index = self.names.len() as u64;
-        put(&mut self.bytes, index);
-        put_bytes(&mut self.bytes, name.as_bytes());
-        self.names.insert(name.clone(), index);
     }
 
     /// By its place in the table of the batch; the first time, actor and number follow, or the mark that no actor is
     /// and the fingerprint.
     fn far(&mut self, object: ObjectId) {
-        if let Some(index) = self.objects.get(&object) {
-            return put(&mut self.bytes, *index);
+        let (index, is_new) = self.objects.of(&object);
+        put(&mut self.bytes, index as u64);
+        if !is_new {
+            return;
         }
-        let index = self.objects.len() as u64;
-        put(&mut self.bytes, index);
         match object.minted_by() {
             Some(change) => {
                 put(&mut self.bytes, change.actor.0 + 1);
@@ -325,7 +323,6 @@ impl Encoder {
                 self.bytes.extend(object.to_bytes());
             }
         }
-        self.objects.insert(object, index);
     }
 
     fn datum(&mut self, datum: &Datum) -> Result<(), &'static str> {

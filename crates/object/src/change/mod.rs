@@ -21,6 +21,7 @@ mod id;
 mod look;
 mod operation;
 mod outline;
+mod places;
 mod stored;
 mod table;
 mod time;
@@ -72,10 +73,25 @@ impl Change {
 
 /// One batch of bytes from changes of one actor, numbered without gaps.
 pub fn encode(changes: &[Change]) -> Result<Vec<u8>, ChangeError> {
-    let Some(first) = changes.first() else { return Ok(Vec::new()) };
-    let mut encoder = Encoder::new(first.id, Vec::with_capacity(changes.len() * 8));
+    encode_behind(Vec::new(), changes)
+}
+
+/// The same behind what a buffer holds.
+pub fn encode_behind(mut buffer: Vec<u8>, changes: &[Change]) -> Result<Vec<u8>, ChangeError> {
+    let Some(first) = changes.first() else { return Ok(buffer) };
+    buffer.reserve(changes.iter().map(guess_bytes).sum());
+    let mut encoder = Encoder::new(first.id, buffer);
     changes.iter().try_for_each(|change| encoder.push(change))?;
     Ok(encoder.finish())
+}
+
+/// About so many does a change take; a wrong guess costs a copy or some room, nothing else.
+fn guess_bytes(change: &Change) -> usize {
+    let text_bytes = match &change.operation {
+        Operation::Put { value: Datum::Text(text), .. } => text.as_bytes().len(),
+        _ => 0,
+    };
+    16 + text_bytes
 }
 
 /// All changes of a batch.

@@ -17,7 +17,7 @@ mod survey;
 mod transaction;
 mod tree;
 
-pub use cursor::Cursor;
+pub use cursor::{Cursor, Editor};
 pub use environment::{Access, Environment, Options, Snapshot, Table};
 pub use header::{Header, copy_pages, discard_newest, read_headers};
 pub use survey::survey;

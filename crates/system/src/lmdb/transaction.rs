@@ -1,6 +1,6 @@
 //! Snapshots of a file for reading, and the one transaction that writes.
 
-use super::cursor::Cursor;
+use super::cursor::{Cursor, Editor};
 use super::environment::{Environment, Table};
 use super::tree::Tree;
 use crate::error::SystemError;
@@ -141,6 +141,12 @@ impl<'e> WriteTransaction<'e> {
 
     pub fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<(), SystemError> {
         self.put_with(table, key, value, 0)
+    }
+
+    /// Reads and writes one table, with nobody else beside it.
+    pub fn editor(&mut self, table: Table) -> Result<Editor<'_>, SystemError> {
+        // SAFETY: the transaction is valid, and borrowed mutably for as long as the editor lives.
+        unsafe { Editor::open(self.pointer, self.environment, table) }
     }
 
     /// Puts a key that is greater than all in the table: pages are filled to the end.
