@@ -116,6 +116,38 @@ fn what_a_slot_was_is_told_from_the_log_or_not_at_all() {
     assert_eq!([2, 3, 4].map(|commit| was(&lab, commit)), [None, Some(Datum::number(2.0)), Some(Datum::number(4.0))]);
 }
 
+/// Who wanted to know what was done since a commit had 32 older ones read, each with what takes it back: a few milliseconds of every
+/// merge, for nothing.
+#[test]
+fn who_goes_back_to_a_commit_is_told_of_those_after_it_and_no_others() {
+    let mut lab = Lab::new();
+    let object = lab.create(&[("x", 1.0)]);
+    for turn in 2..=90_u32 {
+        lab.set(object, "x", turn.into());
+        if turn == 40 {
+            lab.store().checkpoint().unwrap();
+        }
+    }
+    for since in [0, 1, 39, 40, 41, 60, 89, 90, 91] {
+        let expected: Vec<u64> = (since + 1..=90).collect();
+        let mut history = lab.store().history();
+        let mut told: Vec<u64> =
+            std::iter::from_fn(|| history.next_after(since)).map(|commit| commit.unwrap().number).collect();
+        told.reverse();
+        let mut visited = Vec::new();
+        lab.store().visit_changes_since(since, |number, _| visited.push(number)).unwrap();
+        visited.sort_unstable();
+        assert_eq!((&told, &visited), (&expected, &expected), "since {since}");
+        // Who changes his mind goes on where he was.
+        let next = history.next_after(since.saturating_sub(1)).map(|commit| commit.unwrap().number);
+        assert_eq!(
+            next,
+            Some(since.min(90)).filter(|number| (1..=90).contains(number) && since <= 90),
+            "since {since}"
+        );
+    }
+}
+
 fn assert_slot(lab: &Lab, object: ObjectId, name: &str, value: f64) {
     let expected = if value.is_nan() { Datum::Absent } else { Datum::number(value) };
     assert_eq!(lab.slot(object, name), expected, "{name}");

@@ -107,4 +107,35 @@ mod tests {
         assert_eq!(end.status, 0);
         assert!(!room::has_room(), "what a copy does changes nothing here");
     }
+
+    /// What was taken from the small room before goes on being of that.
+    #[test]
+    fn a_copy_that_does_much_has_a_wide_room_beside() {
+        make_room_for_copies();
+        let child = crate::clone::fork(|| {
+            use_room_of_copy();
+            let layout = |bytes| Layout::from_size_align(bytes, 16).expect("it is a layout");
+            // SAFETY: each is used within its length, and given back as it was taken.
+            let is_right = unsafe {
+                let small = Memory.alloc(layout(100));
+                small.write_bytes(7, 100);
+                use_wide_room();
+                let wide = Memory.alloc_zeroed(layout(ROOM_BYTES));
+                let is_zero = (0..ROOM_BYTES).step_by(4096).all(|at| *wide.add(at) == 0);
+                wide.write_bytes(9, ROOM_BYTES);
+                let moved = Memory.realloc(small, layout(100), 5000);
+                let is_kept = (0..100).all(|at| *moved.add(at) == 7) && *wide == 9;
+                let is_apart = ROOM.holds(small) && !ROOM.holds(wide) && room::room_of(wide).is_some();
+                Memory.dealloc(moved, layout(5000));
+                Memory.dealloc(wide, layout(ROOM_BYTES));
+                let more = |_| Memory.alloc(layout(ROOM_BYTES));
+                let last = (0..40).map(more).fold(wide, |_, last| last);
+                let is_full = !last.is_null() && room::room_of(last).is_none();
+                is_zero && is_kept && is_apart && is_full
+            };
+            i32::from(!is_right)
+        });
+        let end = crate::clone::wait(child.unwrap().pid, true).unwrap().unwrap();
+        assert_eq!(end.status, 0);
+    }
 }
