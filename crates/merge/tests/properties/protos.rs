@@ -1,5 +1,6 @@
 //! Protos that live and dreams set and add at once, merge after merge: they lead in no circle, nobody is left without, and
-//! the ledger knows what the image shows. Nobody takes protos away here without giving others.
+//! the ledger knows what the image shows. Nobody takes an object's last proto away here without giving it
+//! another.
 
 use crate::lab::*;
 use crate::script::{Author, is_acyclic, reaches, set_proto};
@@ -18,16 +19,24 @@ enum Event {
     Compact,
 }
 
-/// One object gets another as a proto, instead of those that it has or beside them.
+/// One object gets another as a proto, or loses one of several: that of the number `to`.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     from: u8,
     to: u8,
-    is_instead: bool,
+    how: How,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum How {
+    Instead,
+    Beside,
+    Less,
 }
 
 fn any_link() -> impl Strategy<Value = Link> {
-    (0..5u8, 0..5u8, any::<bool>()).prop_map(|(from, to, is_instead)| Link { from, to, is_instead })
+    let how = prop_oneof![4 => Just(How::Instead), 4 => Just(How::Beside), 1 => Just(How::Less)];
+    (0..5u8, 0..5u8, how).prop_map(|(from, to, how)| Link { from, to, how })
 }
 
 fn any_event() -> impl Strategy<Value = Event> {
@@ -61,10 +70,14 @@ impl Family {
     /// Nobody makes a circle that it sees.
     fn linked(&self, link: Link, view: &Image) -> Vec<(ObjectId, Operation)> {
         let (from, to) = (self.objects[usize::from(link.from)], self.objects[usize::from(link.to)]);
-        match (reaches(view, to, from), link.is_instead) {
-            (true, _) => Vec::new(),
-            (false, true) => set_proto(view, from, to),
-            (false, false) => vec![(from, add_proto(to))],
+        let count = view.length(from, Line::Protos);
+        let less = || Operation::Delete { line: Line::Protos, index: u64::from(link.to) % count, count: 1 };
+        match link.how {
+            How::Less if count > 1 => vec![(from, less())],
+            How::Less => Vec::new(),
+            _ if reaches(view, to, from) => Vec::new(),
+            How::Instead => set_proto(view, from, to),
+            How::Beside => vec![(from, add_proto(to))],
         }
     }
 

@@ -214,6 +214,62 @@ fn who_leaves_only_what_is_left_out_takes_nothing_away() {
     }
 }
 
+/// Live put one proto in the place of another, in one commit. A dream that went on after its merge closed a circle over that one too.
+/// That live had taken away the other counted, and the object inherited from nothing: live had deleted it a second time, in the
+/// ledger alone, so that what had been left out before would not come back.
+#[test]
+fn what_live_replaced_stays_when_a_dream_goes_on_after_its_merge() {
+    let mut lab = Lab::new();
+    let root = lab.object();
+    let [a, b, c] = [(); 3].map(|()| lab.create(Creation { protos: vec![root], ..Creation::default() }));
+    let mut dream = lab.fork(2, Policy::ForkWins);
+    lab.live(a, add_proto(b));
+    dream.does(b, add_proto(a));
+    lab.merge(&dream);
+    assert_eq!((protos(&lab.image, a), protos(&lab.image, b)), (vec![root], vec![a, root]));
+    lab.live_all(vec![(a, Operation::Delete { line: Line::Protos, index: 0, count: 1 }), (a, add_proto(c))]);
+    dream.does(c, add_proto(b));
+    let outcome = lab.merge(&dream);
+    let [a_protos, b_protos, c_protos] = [a, b, c].map(|object| protos(&lab.image, object));
+    assert_eq!((a_protos, b_protos, c_protos), (vec![root], vec![a, root], vec![b, root]));
+    let left_out: Vec<_> =
+        outcome.violations.iter().map(|Violation::ProtoCycle { object, proto, .. }| (*object, *proto)).collect();
+    assert_eq!(left_out, [(a, c)]);
+}
+
+/// Each of two dreams takes away the proto that the other one leaves. Neither meant to leave the object without.
+#[test]
+fn dreams_that_leave_one_proto_each_leave_that_of_the_stronger() {
+    let results = under_each_policy(|lab, policy| {
+        let (one, two) = (lab.object(), lab.object());
+        let a = lab.create(Creation { protos: vec![one, two], ..Creation::default() });
+        let (mut dream, mut other) = (lab.fork(2, policy), lab.fork(3, Policy::LastWriterWins));
+        dream.does(a, Operation::Delete { line: Line::Protos, index: 0, count: 1 });
+        other.does(a, Operation::Delete { line: Line::Protos, index: 1, count: 1 });
+        lab.merge(&dream);
+        lab.merge(&other);
+        protos(&lab.image, a) == [two]
+    });
+    assert_eq!(results, [true, false, false, false]);
+}
+
+/// What somebody else adds does not decide whether a replacement that is left out has replaced something.
+#[test]
+fn what_is_kept_does_not_hang_on_what_others_add() {
+    for policy in Policy::ALL {
+        let mut lab = Lab::new();
+        let (root, c) = (lab.object(), lab.object());
+        let [a, b] = [(); 2].map(|()| lab.create(Creation { protos: vec![root], ..Creation::default() }));
+        let (mut dream, mut other) = (lab.fork(2, Policy::LiveWins), lab.fork(3, policy));
+        dream.does(a, Operation::Delete { line: Line::Protos, index: 0, count: 1 }).does(a, add_proto(b));
+        other.does(a, add_proto(c));
+        lab.live(b, add_proto(a));
+        lab.merge(&dream);
+        lab.merge(&other);
+        assert_eq!((protos(&lab.image, a), protos(&lab.image, b)), (vec![c, root], vec![a, root]));
+    }
+}
+
 /// Whether live wanted a circle was found out by what it was shown before, and that again by what it was shown before that: each
 /// circle doubled the work, and forty of them would have taken for ever.
 #[test]
