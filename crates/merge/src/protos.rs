@@ -3,11 +3,11 @@
 //! a cycle is not taken. Cycles at rest stay, and so do those that live made before its own eyes.
 //!
 //! Nor does it leave an object without protos, unless somebody left it so: what was to replace others, and is left out, has
-//! replaced nothing (`deeds`). What stays for that reason is an edge like others, and may close a cycle itself: so all are
+//! replaced nothing (`deeds`). What stays for that reason is an edge like others, and may close a cycle itself: so edges are
 //! taken in again, until no more deeds are void. That ends, for none ever counts again, and an object to which nobody did
-//! anything has what it had at rest.
+//! anything has what it had at rest. Only edges of one knot hang on each other: those of others are not looked at again.
 //!
-//! All of this is a view of what was admitted. Nothing is written for it, but where live goes on from it (`hold`).
+//! All of this is a view of what was admitted. Nothing is written for it, but what live goes by (`hold`).
 
 use crate::deeds::Deeds;
 use crate::edges::{Edge, Pending};
@@ -18,15 +18,15 @@ use crate::line::{Element, Ruling, Sequence};
 use crate::rest::Rest;
 use crate::stamp::{Stamp, View};
 use object::change::{Datum, Line, ObjectId};
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// What becomes of the protos of those objects of which some are left out, or kept.
 pub(crate) type Rulings = BTreeMap<ObjectId, Ruling>;
 
-type Family<'l> = BTreeMap<ObjectId, Deeds<'l>>;
-
-/// Protos that would close a cycle.
-type LeftOut = BTreeMap<ObjectId, BTreeSet<Element>>;
+/// In which order edges are taken in.
+type Order = BTreeMap<(ObjectId, Element), usize>;
 
 impl Ledger {
     pub(crate) fn proto_lines(&self) -> impl Iterator<Item = (ObjectId, &Sequence)> {
@@ -36,82 +36,36 @@ impl Ledger {
 
     pub(crate) fn find_rulings<R: Rest>(&self, rest: &Fresh<'_, R>) -> Rulings {
         let deeds = |(object, sequence)| (object, Deeds::new(self, object, sequence));
-        let mut family: Family<'_> = self.proto_lines().map(deeds).collect();
-        loop {
-            let (graph, left_out) = self.take_in(&family, rest);
-            let mut is_more = false;
-            for (object, deeds) in &mut family {
-                let is_more_out = left_out.get(object).is_some_and(|out| deeds.void_those_left_out(out));
-                let is_bare = graph.links.get(object).is_none_or(Vec::is_empty);
-                is_more |= is_more_out || (is_bare && deeds.void_weakest());
-            }
-            if !is_more {
-                return self.ruled(&family, &graph);
-            }
+        let mut circles = Circles {
+            ledger: self,
+            deeds: self.proto_lines().map(deeds).collect(),
+            wanted: Graph { rest, links: BTreeMap::new() },
+            left_out: BTreeMap::new(),
+            knots: BTreeMap::new(),
+            order: OnceCell::new(),
+        };
+        let mut changed: BTreeSet<ObjectId> = circles.deeds.keys().copied().collect();
+        changed.iter().for_each(|object| circles.want(*object));
+        while !changed.is_empty() {
+            let looked_at = circles.untie(&changed);
+            changed = circles.void(&looked_at);
         }
+        circles.rulings()
     }
 
-    /// Takes in the edges that are wanted, one by one.
-    fn take_in<'g, R: Rest>(&self, family: &Family<'_>, rest: &'g Fresh<'g, R>) -> (Graph<'g, R>, LeftOut) {
-        let mut graph = Graph { rest, links: BTreeMap::new() };
+    /// Of all edges, wanted or not: so none comes before another one because a third is wanted.
+    fn order_of_edges(&self) -> Order {
         let mut edges = Vec::new();
-        for (from, deeds) in family {
-            graph.links.insert(*from, Vec::new());
-            for at in deeds.wanted() {
-                let (piece, value) = (&deeds.sequence.pieces[at], deeds.sequence.value(at, 0));
-                let Some(Datum::Object(to)) = value else { continue };
-                match piece.stamp {
-                    None => graph.add(*from, Link { to, element: piece.element(0), stamp: None }),
-                    Some(stamp) => edges.push(Edge { from: *from, to, element: piece.element(0), stamp }),
-                }
-            }
+        for (from, sequence) in self.proto_lines() {
+            let of = |at: usize| Some((sequence.pieces[at].element(0), sequence.pieces[at].stamp?));
+            edges.extend(sequence.homes().filter_map(of).map(|(element, stamp)| Edge { from, element, stamp }));
         }
         let mut pending = Pending::new(edges);
-        let mut left_out = LeftOut::new();
+        let mut order = Order::new();
         while let Some(edge) = pending.next(|edge, other| self.saw(&edge.stamp, &other.stamp)) {
-            let Edge { from, to, element, stamp } = edge;
-            if !graph.leads(to, from, |_| true) || self.is_knowing(&graph, &edge) {
-                graph.add(from, Link { to, element, stamp: Some(stamp) });
-            } else {
-                left_out.entry(from).or_default().insert(element);
-            }
+            order.insert((edge.from, edge.element), order.len());
         }
-        (graph, left_out)
-    }
-
-    /// Whether live closed a cycle before its own eyes, which is still there.
-    fn is_knowing<R: Rest>(&self, graph: &Graph<'_, R>, edge: &Edge) -> bool {
-        let sequence = self.lines.get(&(edge.from, Line::Protos));
-        sequence.is_some_and(|sequence| sequence.knowing.contains(&edge.element))
-            && graph.leads(edge.to, edge.from, |other| self.saw(&edge.stamp, other))
-    }
-
-    /// How what is taken in differs from what was neither deleted nor left out.
-    fn ruled<R: Rest>(&self, family: &Family<'_>, graph: &Graph<'_, R>) -> Rulings {
-        let all = View::all();
-        let mut rulings = Rulings::new();
-        for (object, deeds) in family {
-            let taken = graph.links.get(object).into_iter().flatten().map(|link| link.element);
-            let taken: BTreeSet<Element> = taken.collect();
-            let mut ruling = Ruling::default();
-            for at in deeds.sequence.homes() {
-                let element = deeds.sequence.pieces[at].element(0);
-                match (deeds.sequence.exists(at, &all), taken.contains(&element)) {
-                    (true, false) => {
-                        ruling.left_out.insert(element);
-                        ruling.given_up.extend(deeds.is_given_up(at).then_some(element));
-                    }
-                    (false, true) => {
-                        ruling.kept.insert(element, self.order);
-                    }
-                    _ => {}
-                }
-            }
-            if !ruling.is_empty() {
-                rulings.insert(*object, ruling);
-            }
-        }
-        rulings
+        order
     }
 
     /// Whether the author of one change had seen the other when it made it.
@@ -123,5 +77,129 @@ impl Ledger {
             Some(fork) => fork.view.sees(other),
             None => other.order < by.order,
         }
+    }
+}
+
+struct Circles<'l, R> {
+    ledger: &'l Ledger,
+    deeds: BTreeMap<ObjectId, Deeds<'l>>,
+    wanted: Graph<'l, R>,
+    /// Of what is wanted.
+    left_out: BTreeMap<ObjectId, BTreeSet<Element>>,
+    /// Of the objects that are in one.
+    knots: BTreeMap<ObjectId, Rc<BTreeSet<ObjectId>>>,
+    order: OnceCell<Order>,
+}
+
+impl<R: Rest> Circles<'_, R> {
+    /// Finds out what is wanted for an object.
+    fn want(&mut self, object: ObjectId) {
+        let Some(deeds) = self.deeds.get(&object) else { return };
+        let link = |at: usize| match deeds.sequence.value(at, 0) {
+            Some(Datum::Object(to)) => {
+                let piece = &deeds.sequence.pieces[at];
+                Some(Link { to, element: piece.element(0), stamp: piece.stamp })
+            }
+            _ => None,
+        };
+        self.wanted.links.insert(object, deeds.wanted().filter_map(link).collect());
+    }
+
+    /// Takes in edges again where something has changed. Returns the objects that this concerns.
+    fn untie(&mut self, changed: &BTreeSet<ObjectId>) -> BTreeSet<ObjectId> {
+        let mut concerned = changed.clone();
+        for object in changed {
+            self.left_out.remove(object);
+            self.knots.remove(object);
+        }
+        for knot in self.wanted.knots(changed) {
+            if knot.is_disjoint(changed) {
+                continue;
+            }
+            knot.iter().for_each(|object| drop(self.left_out.remove(object)));
+            self.take_in(&knot);
+            concerned.extend(&knot);
+            let knot = Rc::new(knot);
+            self.knots.extend(knot.iter().map(|object| (*object, knot.clone())));
+        }
+        concerned
+    }
+
+    /// Takes in the edges of a knot, one by one.
+    fn take_in(&mut self, knot: &BTreeSet<ObjectId>) {
+        let mut taken = Graph { rest: self.wanted.rest, links: BTreeMap::new() };
+        let mut edges: Vec<(usize, ObjectId, Link, Stamp)> = Vec::new();
+        let order = self.order.get_or_init(|| self.ledger.order_of_edges());
+        for from in knot {
+            let (mut ways, place) = (self.wanted.ways(*from), |link: &Link| order[&(*from, link.element)]);
+            ways.retain(|link| knot.contains(&link.to));
+            edges.extend(ways.iter().filter_map(|link| link.stamp.map(|stamp| (place(link), *from, *link, stamp))));
+            ways.retain(|link| link.stamp.is_none());
+            taken.links.insert(*from, ways);
+        }
+        edges.sort_unstable_by_key(|(place, ..)| *place);
+        for (_, from, link, stamp) in edges {
+            let is_knowing = || {
+                let sequence = self.deeds.get(&from).map(|deeds| deeds.sequence);
+                sequence.is_some_and(|sequence| sequence.knowing.contains(&link.element))
+                    && taken.leads(link.to, from, |other| self.ledger.saw(&stamp, other))
+            };
+            if !taken.leads(link.to, from, |_| true) || is_knowing() {
+                taken.links.entry(from).or_default().push(link);
+            } else {
+                self.left_out.entry(from).or_default().insert(link.element);
+            }
+        }
+    }
+
+    /// Makes deeds void that do not count any more. Returns the objects whose edges are to be taken in again: what is in one
+    /// knot with such a deed hangs on it.
+    fn void(&mut self, looked_at: &BTreeSet<ObjectId>) -> BTreeSet<ObjectId> {
+        let mut changed = BTreeSet::new();
+        for object in looked_at {
+            let is_bare = self.taken(*object).next().is_none();
+            let Some(deeds) = self.deeds.get_mut(object) else { continue };
+            let left_out = self.left_out.get(object);
+            let is_out = left_out.is_some_and(|left_out| deeds.void_those_left_out(left_out));
+            if is_out || (is_bare && deeds.void_weakest()) {
+                self.want(*object);
+                changed.insert(*object);
+                changed.extend(self.knots.get(object).into_iter().flat_map(|knot| knot.iter()));
+            }
+        }
+        changed
+    }
+
+    fn taken(&self, object: ObjectId) -> impl Iterator<Item = Element> {
+        let left_out = self.left_out.get(&object);
+        let wanted = self.wanted.links.get(&object).into_iter().flatten().map(|link| link.element);
+        wanted.filter(move |element| !left_out.is_some_and(|left_out| left_out.contains(element)))
+    }
+
+    /// How what is taken in differs from what was not deleted.
+    fn rulings(&self) -> Rulings {
+        let all = View::all();
+        let mut rulings = Rulings::new();
+        for (object, deeds) in &self.deeds {
+            let taken: BTreeSet<Element> = self.taken(*object).collect();
+            let mut ruling = Ruling::default();
+            for at in deeds.sequence.homes() {
+                let element = deeds.sequence.pieces[at].element(0);
+                match (deeds.sequence.exists(at, &all), taken.contains(&element)) {
+                    (true, false) => {
+                        ruling.left_out.insert(element);
+                        ruling.given_up.extend(deeds.is_given_up(at).then_some(element));
+                    }
+                    (false, true) => {
+                        ruling.kept.insert(element, self.ledger.order);
+                    }
+                    _ => {}
+                }
+            }
+            if !ruling.is_empty() {
+                rulings.insert(*object, ruling);
+            }
+        }
+        rulings
     }
 }

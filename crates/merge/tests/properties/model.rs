@@ -71,9 +71,10 @@ impl Model {
     pub fn protos(&self, objects: &[ObjectId]) -> BTreeMap<ObjectId, Vec<ObjectId>> {
         let trees: BTreeMap<ObjectId, Tree> =
             objects.iter().map(|object| (*object, self.tree(*object, Line::Protos, 0))).collect();
+        let order = self.order_of_edges(&trees);
         let mut deeds: Vec<Deed> = trees.iter().flat_map(|(object, tree)| self.deeds(*object, tree)).collect();
         loop {
-            let (taken, left_out) = self.edges(&trees, &deeds);
+            let (taken, left_out) = taken_in(&order, &trees, &deeds);
             let void: Vec<usize> = objects.iter().flat_map(|object| void(*object, &deeds, &taken, &left_out)).collect();
             if void.is_empty() {
                 let edge = |from: ObjectId, entry: &Entry| {
@@ -117,21 +118,12 @@ impl Model {
         Some(Edge { from, to, entry, by: by.change.id })
     }
 
-    /// The edges of protos that are taken in, one after the other, and those that are left out.
-    fn edges(&self, trees: &BTreeMap<ObjectId, Tree>, deeds: &[Deed]) -> (Vec<Edge>, Vec<Edge>) {
+    /// All edges, wanted or not: the strongest first, but after what its author had seen.
+    fn order_of_edges(&self, trees: &BTreeMap<ObjectId, Tree>) -> Vec<Edge> {
         let known = |id: ChangeId| self.known(id);
-        let standing = |object: ObjectId| deeds.iter().filter(move |deed| deed.object == object && !deed.is_void);
-        let is_wanted = |object: ObjectId, tree: &Tree, entry: &Entry| {
-            let by = tree.deleted.get(entry).into_iter().flatten();
-            let is_deleted = by.into_iter().any(|id| standing(object).any(|deed| deed.changes.contains(id)));
-            !is_deleted && standing(object).any(|deed| deed.left.contains(entry))
-        };
-        let mut pending: Vec<Edge> = Vec::new();
-        for (object, tree) in trees {
-            let wanted = tree.order().into_iter().filter(|entry| is_wanted(*object, tree, entry));
-            pending.extend(wanted.filter_map(|entry| self.edge(*object, entry)));
-        }
-        let (mut taken, mut left_out): (Vec<Edge>, Vec<Edge>) = (Vec::new(), Vec::new());
+        let all = trees.iter().flat_map(|(object, tree)| tree.order().into_iter().map(|entry| (*object, entry)));
+        let mut pending: Vec<Edge> = all.filter_map(|(object, entry)| self.edge(object, entry)).collect();
+        let mut order = Vec::new();
         while !pending.is_empty() {
             let key = |edge: &&Edge| (known(edge.by).strength(), edge.from, edge.entry);
             let mut edge = *pending.iter().max_by_key(key).expect("there is one");
@@ -141,9 +133,9 @@ impl Model {
                 edge = *seen;
             }
             pending.retain(|other| *other != edge);
-            if leads(&taken, edge.to, edge.from) { left_out.push(edge) } else { taken.push(edge) }
+            order.push(edge);
         }
-        (taken, left_out)
+        order
     }
 
     pub fn fields(&self) -> BTreeMap<(ObjectId, Field), Datum> {
@@ -257,6 +249,23 @@ struct Deed {
     /// What the author saw there in the end.
     left: Vec<Entry>,
     is_void: bool,
+}
+
+/// The edges of protos that are wanted and taken in, one after the other, and those that are left out.
+fn taken_in(order: &[Edge], trees: &BTreeMap<ObjectId, Tree>, deeds: &[Deed]) -> (Vec<Edge>, Vec<Edge>) {
+    let (mut taken, mut left_out): (Vec<Edge>, Vec<Edge>) = (Vec::new(), Vec::new());
+    for edge in order {
+        let standing = || deeds.iter().filter(|deed| deed.object == edge.from && !deed.is_void);
+        let mut by = trees[&edge.from].deleted.get(&edge.entry).into_iter().flatten();
+        let is_deleted = by.any(|id| standing().any(|deed| deed.changes.contains(id)));
+        let is_wanted = !is_deleted && standing().any(|deed| deed.left.contains(&edge.entry));
+        match leads(&taken, edge.to, edge.from) {
+            true if is_wanted => left_out.push(*edge),
+            false if is_wanted => taken.push(*edge),
+            _ => {}
+        }
+    }
+    (taken, left_out)
 }
 
 /// Deeds of which all that they left is left out; else, where they left nothing together, the weakest of the last ones.

@@ -286,3 +286,31 @@ fn many_circles_that_live_made_are_looked_at_once_each() {
     assert_eq!(protos(&lab.image, a), [a; CIRCLES]);
     assert_eq!(protos(&lab.image, b), [a]);
 }
+
+/// A dream turns a long chain round, and live adds one proto at its end: what is left out there leaves the next one in a circle, and so on
+/// to the other end. All edges were taken in again for each, and looked at along the chain each time: six hundred objects would have taken seconds,
+/// six thousand an hour.
+#[test]
+fn a_chain_that_was_turned_round_is_turned_back_at_one_go() {
+    const LENGTH: usize = 3000;
+    for is_backward in [false, true] {
+        let mut lab = Lab::new();
+        let mut chain = vec![lab.object()];
+        for at in 0..LENGTH {
+            chain.push(lab.create(Creation { protos: vec![chain[at]], ..Creation::default() }));
+        }
+        let mut dream = lab.fork(2, Policy::LiveWins);
+        for step in 1..LENGTH {
+            let at = if is_backward { LENGTH - step } else { step };
+            dream.does(chain[at], Operation::Delete { line: Line::Protos, index: 0, count: 1 });
+            dream.does(chain[at], add_proto(chain[at + 1]));
+        }
+        let last = lab.create(Creation { protos: vec![chain[LENGTH - 1]], ..Creation::default() });
+        lab.live_all(vec![
+            (chain[LENGTH], Operation::Delete { line: Line::Protos, index: 0, count: 1 }),
+            (chain[LENGTH], add_proto(last)),
+        ]);
+        assert_eq!(lab.merge(&dream).violations.len(), LENGTH - 1);
+        assert!((1..LENGTH).all(|at| protos(&lab.image, chain[at]) == [chain[at - 1]]));
+    }
+}
