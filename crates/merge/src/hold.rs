@@ -4,11 +4,10 @@
 
 use crate::apply::Application;
 use crate::graph::{Graph, Link};
-use crate::line::{Element, Ruling, Sequence};
+use crate::line::{Ruling, Sequence};
 use crate::rest::Rest;
 use crate::stamp::{Stamp, View};
 use object::change::{Change, Datum, Line, ObjectId};
-use std::collections::BTreeMap;
 
 impl<R: Rest> Application<'_, R> {
     /// Makes the ledger's protos those that the image shows after a commit, of which this is the last change.
@@ -19,12 +18,10 @@ impl<R: Rest> Application<'_, R> {
             return;
         }
         let stamp = Stamp { id: last.id, order: self.order, time: last.time, policy: None };
-        for (object, knowing) in self.find_knowing(&touched) {
-            if let Some(sequence) = self.ledger.lines.get_mut(&(object, Line::Protos)) {
-                sequence.knowing.extend(knowing);
-                sequence.state(stamp);
-            }
+        for object in &touched {
+            self.ledger.lines.get_mut(&(*object, Line::Protos)).into_iter().for_each(|sequence| sequence.state(stamp));
         }
+        self.agree();
         let rulings = self.ledger.find_rulings(&self.rest);
         let is_otherwise = |(object, sequence): (ObjectId, &Sequence)| {
             sequence.would_change(rulings.get(&object).unwrap_or(&Ruling::NONE))
@@ -37,19 +34,17 @@ impl<R: Rest> Application<'_, R> {
         }
     }
 
-    /// The protos that this commit put there, and by which an object inherits from itself as live sees it.
-    fn find_knowing(&self, touched: &[ObjectId]) -> Vec<(ObjectId, Vec<Element>)> {
-        let mut graph = Graph { rest: &self.rest, links: BTreeMap::new() };
-        for (object, sequence) in self.ledger.proto_lines() {
-            graph.links.insert(object, sequence.shown_links());
+    /// A cycle that is before live's eyes is one that it made, or goes on with.
+    fn agree(&mut self) {
+        let links = self.ledger.proto_lines().map(|(object, sequence)| (object, sequence.shown_links())).collect();
+        let graph = Graph { rest: &self.rest, links };
+        for knot in graph.knots(&graph.links.keys().copied().collect()) {
+            for object in &knot {
+                let Some(sequence) = self.ledger.lines.get_mut(&(*object, Line::Protos)) else { continue };
+                let links = graph.links.get(object).into_iter().flatten().filter(|link| knot.contains(&link.to));
+                sequence.agreed.extend(links.map(|link| (link.element, self.order)));
+            }
         }
-        let knowing = |object: &ObjectId| {
-            let links = graph.links.get(object).into_iter().flatten();
-            let new = links.filter(|link| link.stamp.is_some_and(|stamp| stamp.order == self.order));
-            let closing = new.filter(|link| graph.leads(link.to, *object, |_| true));
-            (*object, closing.map(|link| link.element).collect())
-        };
-        touched.iter().map(knowing).collect()
     }
 }
 

@@ -50,8 +50,8 @@ pub(crate) struct Sequence {
     pub ruling: Ruling,
     /// Of protos, what live goes by: a commit that has something to say of them, and what had become of them before it.
     pub stated: Vec<(Stamp, Ruling)>,
-    /// Protos with which live closed a cycle before its own eyes.
-    pub knowing: BTreeSet<Element>,
+    /// Protos that are in a cycle which live saw after its commit of this number, and so agreed to.
+    pub agreed: BTreeMap<Element, u64>,
 }
 
 /// What becomes of the protos of an object of which some would close a cycle.

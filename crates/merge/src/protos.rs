@@ -1,6 +1,6 @@
 //! No merge closes a cycle of protos that neither side had. Which edge is left out follows from the set of edges alone:
 //! they are taken in one by one, the strongest first but after what its author had seen (`edges`), and one that would close
-//! a cycle is not taken. Cycles at rest stay, and so do those that live made before its own eyes.
+//! a cycle is not taken. Cycles at rest stay, and so do those that live agreed to.
 //!
 //! Nor does it leave an object without protos, unless somebody left it so: what was to replace others, and is left out, has
 //! replaced nothing (`deeds`). What stays for that reason is an edge like others, and may close a cycle itself: so edges are
@@ -128,23 +128,21 @@ impl<R: Rest> Circles<'_, R> {
     /// Takes in the edges of a knot, one by one.
     fn take_in(&mut self, knot: &BTreeSet<ObjectId>) {
         let mut taken = Graph { rest: self.wanted.rest, links: BTreeMap::new() };
-        let mut edges: Vec<(usize, ObjectId, Link, Stamp)> = Vec::new();
+        let mut edges: Vec<(usize, ObjectId, Link)> = Vec::new();
         let order = self.order.get_or_init(|| self.ledger.order_of_edges());
         for from in knot {
-            let (mut ways, place) = (self.wanted.ways(*from), |link: &Link| order[&(*from, link.element)]);
+            let mut ways = self.wanted.ways(*from);
             ways.retain(|link| knot.contains(&link.to));
-            edges.extend(ways.iter().filter_map(|link| link.stamp.map(|stamp| (place(link), *from, *link, stamp))));
+            let new = ways.iter().filter(|link| link.stamp.is_some());
+            edges.extend(new.map(|link| (order[&(*from, link.element)], *from, *link)));
             ways.retain(|link| link.stamp.is_none());
             taken.links.insert(*from, ways);
         }
         edges.sort_unstable_by_key(|(place, ..)| *place);
-        for (_, from, link, stamp) in edges {
-            let is_knowing = || {
-                let sequence = self.deeds.get(&from).map(|deeds| deeds.sequence);
-                sequence.is_some_and(|sequence| sequence.knowing.contains(&link.element))
-                    && taken.leads(link.to, from, |other| self.ledger.saw(&stamp, other))
-            };
-            if !taken.leads(link.to, from, |_| true) || is_knowing() {
+        for (_, from, link) in edges {
+            let agreed = self.deeds.get(&from).and_then(|deeds| deeds.sequence.agreed.get(&link.element));
+            let is_agreed = |order: &u64| taken.leads(link.to, from, |other| other.order <= *order);
+            if !taken.leads(link.to, from, |_| true) || agreed.is_some_and(is_agreed) {
                 taken.links.entry(from).or_default().push(link);
             } else {
                 self.left_out.entry(from).or_default().insert(link.element);

@@ -56,6 +56,8 @@ struct Family {
     objects: Vec<ObjectId>,
     authors: Vec<Author>,
     forked: u64,
+    /// Whether live may make circles, which no dream does.
+    may_circle: bool,
 }
 
 impl Family {
@@ -64,18 +66,18 @@ impl Family {
         let root = lab.object();
         let child = |lab: &mut Lab| lab.create(Creation { protos: vec![root], ..Creation::default() });
         let objects = (0..5).map(|_| child(&mut lab)).collect();
-        Family { lab, objects, authors: Vec::new(), forked: 1 }
+        Family { lab, objects, authors: Vec::new(), forked: 1, may_circle: false }
     }
 
-    /// Nobody makes a circle that it sees.
-    fn linked(&self, link: Link, view: &Image) -> Vec<(ObjectId, Operation)> {
+    /// What it takes to make the link; nothing where it would make a circle that nobody may make.
+    fn linked(&self, link: Link, view: &Image, may_circle: bool) -> Vec<(ObjectId, Operation)> {
         let (from, to) = (self.objects[usize::from(link.from)], self.objects[usize::from(link.to)]);
         let count = view.length(from, Line::Protos);
         let less = || Operation::Delete { line: Line::Protos, index: u64::from(link.to) % count, count: 1 };
         match link.how {
             How::Less if count > 1 => vec![(from, less())],
             How::Less => Vec::new(),
-            _ if reaches(view, to, from) => Vec::new(),
+            _ if !may_circle && reaches(view, to, from) => Vec::new(),
             How::Instead => set_proto(view, from, to),
             How::Beside => vec![(from, add_proto(to))],
         }
@@ -88,7 +90,7 @@ impl Family {
     fn does(&mut self, event: Event) {
         match event {
             Event::Live(link) => {
-                let operations = self.linked(link, &self.lab.image);
+                let operations = self.linked(link, &self.lab.image, self.may_circle);
                 self.lab.live_all(operations);
             }
             Event::Fork(policy) => {
@@ -103,7 +105,7 @@ impl Family {
             }
             Event::Dream(number, link) => {
                 let Some(at) = self.pick(number) else { return };
-                let operations = self.linked(link, &self.authors[at].view);
+                let operations = self.linked(link, &self.authors[at].view, false);
                 let time = self.lab.next_time();
                 self.authors[at].does_all(operations, time);
             }
@@ -147,6 +149,17 @@ proptest! {
         for event in events {
             family.does(event);
             prop_assert!(is_acyclic(&family.lab.image), "{:?}", event);
+            prop_assert!(family.protos().iter().all(|protos| !protos.is_empty()), "{:?} {:?}", event, family.protos());
+        }
+        prop_assert!(family.is_as_the_ledger_says(), "{:?}", family.protos());
+    }
+
+    /// Live may do as it likes.
+    #[test]
+    fn circles_that_live_makes_stay_as_it_made_them(events in vec(any_event(), 0..40)) {
+        let mut family = Family { may_circle: true, ..Family::new() };
+        for event in events {
+            family.does(event);
             prop_assert!(family.protos().iter().all(|protos| !protos.is_empty()), "{:?} {:?}", event, family.protos());
         }
         prop_assert!(family.is_as_the_ledger_says(), "{:?}", family.protos());
