@@ -180,16 +180,17 @@ impl<R: Rest> Circles<'_, R> {
         let mut rulings = Rulings::new();
         for (object, deeds) in &self.deeds {
             let taken: BTreeSet<Element> = self.taken(*object).collect();
+            let left_out = self.left_out.get(object);
             let mut ruling = Ruling::default();
             for at in deeds.sequence.homes() {
-                let element = deeds.sequence.pieces[at].element(0);
-                match (deeds.sequence.exists(at, &all), taken.contains(&element)) {
-                    (true, false) => {
+                let (element, exists) = (deeds.sequence.pieces[at].element(0), deeds.sequence.exists(at, &all));
+                let is_out = exists || left_out.is_some_and(|left_out| left_out.contains(&element));
+                match taken.contains(&element) {
+                    true if !exists => drop(ruling.kept.insert(element, self.ledger.order)),
+                    // Also if it was deleted: that did not count.
+                    false if is_out => {
                         ruling.left_out.insert(element);
                         ruling.given_up.extend(deeds.is_given_up(at).then_some(element));
-                    }
-                    (false, true) => {
-                        ruling.kept.insert(element, self.ledger.order);
                     }
                     _ => {}
                 }

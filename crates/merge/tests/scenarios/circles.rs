@@ -237,6 +237,40 @@ fn what_live_replaced_stays_when_a_dream_goes_on_after_its_merge() {
     assert_eq!(left_out, [(a, c)]);
 }
 
+/// What was kept when live went on was left out by the next merge. It had been deleted once, so nobody noted that it was left out: with
+/// live's next commit it was wanted again in the ledger, and what live had put there was left out, though the image showed it.
+#[test]
+fn what_was_kept_and_then_left_out_does_not_come_back_by_what_live_does() {
+    let mut lab = Lab::new();
+    let root = lab.object();
+    let [a, b, c, d, e] = [(); 5].map(|()| lab.create(Creation { protos: vec![root], ..Creation::default() }));
+    let instead = |object, proto| {
+        let delete = Operation::Delete { line: Line::Protos, index: 0, count: 1 };
+        vec![(object, delete), (object, add_proto(proto))]
+    };
+    let (mut one, mut other) = (lab.fork(2, Policy::ForkWins), lab.fork(3, Policy::ForkWins));
+    lab.live_all(instead(c, d));
+    lab.live_all(instead(c, e));
+    for (object, operation) in instead(e, c) {
+        other.does(object, operation);
+    }
+    lab.merge(&other);
+    lab.live_all(instead(d, a));
+    lab.live(c, add_proto(a));
+    assert_eq!(protos(&lab.image, c), [a, d]);
+    for (object, operation) in [instead(b, c), instead(d, b)].concat() {
+        one.does(object, operation);
+    }
+    lab.merge(&one);
+    assert_eq!((protos(&lab.image, c), protos(&lab.image, d)), (vec![a, root], vec![a, b]));
+    lab.live_all([instead(d, e), vec![(d, Operation::Delete { line: Line::Protos, index: 1, count: 1 })]].concat());
+    assert_eq!(lab.ledger.violations(), []);
+    let mut last = lab.fork(4, Policy::ForkWins);
+    last.does(d, Operation::Insert { line: Line::Protos, index: 1, run: Run::items([Datum::Object(root)]) });
+    lab.merge(&last);
+    assert_eq!(protos(&lab.image, d), [e, root]);
+}
+
 /// Each of two dreams takes away the proto that the other one leaves. Neither meant to leave the object without.
 #[test]
 fn dreams_that_leave_one_proto_each_leave_that_of_the_stronger() {
