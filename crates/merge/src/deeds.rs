@@ -94,11 +94,14 @@ impl<'l> Deeds<'l> {
         own.is_some_and(|deed| self.left(deed, at)) || self.standing().any(|deed| self.left(deed, at))
     }
 
-    /// A deletion does not count if its deed is void; nor if somebody left the element who found it there all the same.
+    /// A deletion does not count if its deed is void; nor if somebody left the element who found it there all the same, and
+    /// nobody since then missed it.
     fn counts(&self, deletion: &Stamp, at: usize) -> bool {
         let element = self.sequence.pieces[at].element(0);
+        let missed = |after: &Stamp| self.standing().any(|deed| deed.view.sees(after) && !self.left(deed, at));
         let found = |deed: &Deed<'_>| {
-            deed.ruling.kept.contains_key(&element) && deed.view.sees(deletion) && self.left(deed, at)
+            let is_kept = deed.ruling.kept.contains_key(&element) && deed.view.sees(deletion);
+            is_kept && self.left(deed, at) && !missed(&deed.last)
         };
         let is_void = self.deed_of(deletion).is_some_and(|deed| deed.is_void);
         let is_found = || self.kept.contains(&element) && self.standing().any(found);

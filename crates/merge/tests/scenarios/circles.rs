@@ -271,6 +271,44 @@ fn what_was_kept_and_then_left_out_does_not_come_back_by_what_live_does() {
     assert_eq!(protos(&lab.image, d), [e, root]);
 }
 
+/// Live found a proto kept, and went on; a merge left that out, with what live had done. Somebody who saw this, and only added something,
+/// brought it back: live's word counted again, by which it was to be there.
+#[test]
+fn what_somebody_missed_does_not_come_back_by_what_it_adds() {
+    let mut lab = Lab::new();
+    let root = lab.object();
+    let [a, b, c, d] = [(); 4].map(|()| lab.create(Creation { protos: vec![root], ..Creation::default() }));
+    let instead = |object, proto| {
+        let delete = Operation::Delete { line: Line::Protos, index: 0, count: 1 };
+        vec![(object, delete), (object, add_proto(proto))]
+    };
+    let mut one = lab.fork(2, Policy::ForkWins);
+    lab.live_all(instead(b, a));
+    lab.live_all(instead(c, d));
+    lab.live_all(instead(b, a));
+    let mut other = lab.fork(3, Policy::LiveWins);
+    for (object, operation) in instead(b, c) {
+        other.does(object, operation);
+    }
+    lab.live_all(instead(c, b));
+    lab.merge(&other);
+    lab.live_all(instead(c, a));
+    for (object, operation) in [instead(a, c), instead(d, b)].concat() {
+        one.does(object, operation);
+    }
+    lab.merge(&one);
+    let shown = [a, b, c, d].map(|object| protos(&lab.image, object));
+    assert_eq!(shown, [vec![c], vec![c, a], vec![root], vec![b]]);
+    let mut last = lab.fork(4, Policy::ForkWins);
+    for (object, protos) in [a, b, c, d].into_iter().zip(&shown) {
+        let (index, run) = (protos.len() as u64, Run::items([Datum::Object(root)]));
+        last.does(object, Operation::Insert { line: Line::Protos, index, run });
+    }
+    lab.merge(&last);
+    let more = shown.map(|protos| [protos, vec![root]].concat());
+    assert_eq!([a, b, c, d].map(|object| protos(&lab.image, object)), more);
+}
+
 /// Each of two dreams takes away the proto that the other one leaves. Neither meant to leave the object without.
 #[test]
 fn dreams_that_leave_one_proto_each_leave_that_of_the_stronger() {
