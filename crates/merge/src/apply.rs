@@ -4,8 +4,9 @@
 use crate::admit::{Refusal, Told, fits, replaced};
 use crate::fresh::Fresh;
 use crate::ledger::Ledger;
-use crate::line::{Ruling, Sequence};
+use crate::line::Sequence;
 use crate::members::Members;
+use crate::protos::Rulings;
 use crate::register::Register;
 use crate::registers::Mark;
 use crate::rest::{Presence, Rest};
@@ -24,8 +25,8 @@ pub(crate) struct Application<'l, R> {
     /// None for the live image, which is trusted.
     pub fork: Option<ForkTerms>,
     pub inner: Inner,
-    /// What became of protos that closed cycles when the author forked, once somebody asked.
-    pub rulings: Option<BTreeMap<ObjectId, Ruling>>,
+    /// What becomes of protos that would close cycles, if that was found out already.
+    pub rulings: Option<Rulings>,
     pub touched: Touched,
     pub effects: Vec<Effect>,
     pub outbox: Vec<(ChangeId, ObjectId, Text, Datum)>,

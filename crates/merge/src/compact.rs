@@ -12,6 +12,7 @@ impl Ledger {
             self.lines.clear();
             self.members.clear();
             self.created.clear();
+            self.rulings = Default::default();
             self.forks.clear();
             return;
         };

@@ -11,7 +11,6 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy)]
 pub(crate) struct Edge {
     pub from: ObjectId,
-    pub to: ObjectId,
     pub element: Element,
     pub stamp: Stamp,
 }

@@ -28,19 +28,13 @@ impl<R: Rest> Application<'_, R> {
     }
 
     /// What the live image left out of the protos when the author forked. Of its own cycles it saw all.
-    fn ruling_in_view(&mut self, (object, line): (ObjectId, Line)) -> Ruling {
-        match (line, &self.fork) {
-            (Line::Protos, Some(_)) => {
-                let at_fork = View::at(self.view.order);
-                let (ledger, rest) = (&self.ledger, &self.rest);
-                let rulings = self.rulings.get_or_insert_with(|| ledger.rulings(&at_fork, rest));
-                rulings.get(&object).cloned().unwrap_or_default()
-            }
-            (Line::Protos, None) => {
-                self.ledger.lines.get(&(object, line)).map(|line| line.ruling.clone()).unwrap_or_default()
-            }
-            _ => Ruling::default(),
+    fn ruling_in_view(&self, (object, line): (ObjectId, Line)) -> Ruling {
+        if line != Line::Protos {
+            return Ruling::default();
         }
+        let fork = self.ledger.forks.get(&self.view.actor).filter(|_| self.fork.is_some());
+        let rulings = fork.map_or(&self.ledger.rulings, |fork| &fork.rulings);
+        rulings.get(&object).cloned().unwrap_or_default()
     }
 
     /// Units of one width only are shown side by side, though each side may have changed the width.

@@ -1,73 +1,75 @@
-//! A commit of the live image does what it says and nothing else. Whatever became of protos that closed cycles, live has
-//! seen it and goes on from there: what would come back, now that nothing is in its way, counts as deleted by the commit,
-//! and what would go counts as put there by it.
+//! A commit of the live image does what it says and nothing else. Whatever became of protos that would close cycles, live has
+//! seen it and goes on from there: where it says something of an object's protos, it has said all of them. If something
+//! would come back or go elsewhere by its commit, it has said everything, as it sees it.
 
 use crate::apply::Application;
-use crate::integrate::Author;
-use crate::line::{Element, Piece, Ruling, Sequence, Source};
+use crate::graph::{Graph, Link};
+use crate::line::{Ruling, Sequence};
 use crate::rest::Rest;
-use crate::stamp::{Inner, Stamp, View};
-use crate::values::Values;
-use object::change::{Change, Line};
+use crate::stamp::{Stamp, View};
+use object::change::{Change, Datum, Line, ObjectId};
 
 impl<R: Rest> Application<'_, R> {
     /// Makes the ledger's protos those that the image shows after a commit, of which this is the last change.
     pub(crate) fn hold_protos(&mut self, last: &Change) {
-        if !self.touched.lines.keys().any(|(_, line)| *line == Line::Protos) {
+        let touched = self.touched.lines.keys().filter(|(_, line)| *line == Line::Protos);
+        let touched: Vec<ObjectId> = touched.map(|(object, _)| *object).collect();
+        if touched.is_empty() {
             return;
         }
         let stamp = Stamp { id: last.id, order: self.order, time: last.time, policy: None };
-        let mut is_changed = true;
-        while std::mem::take(&mut is_changed) {
-            let mut rulings = self.ledger.rulings(&View::all(), &self.rest);
+        for object in &touched {
+            self.ledger.lines.get_mut(&(*object, Line::Protos)).into_iter().for_each(|sequence| sequence.state(stamp));
+        }
+        self.agree();
+        let rulings = self.ledger.find_rulings(&self.rest);
+        let is_otherwise = |(object, sequence): (ObjectId, &Sequence)| {
+            sequence.would_change(rulings.get(&object).unwrap_or(&Ruling::NONE))
+        };
+        if self.ledger.proto_lines().any(is_otherwise) {
             let protos = self.ledger.lines.iter_mut().filter(|((_, line), _)| *line == Line::Protos);
-            for ((object, _), sequence) in protos {
-                is_changed |= sequence.hold(&rulings.remove(object).unwrap_or_default(), stamp);
+            protos.for_each(|(_, sequence)| sequence.state(stamp));
+        } else {
+            self.rulings = Some(rulings);
+        }
+    }
+
+    /// A cycle that is before live's eyes is one that it made, or goes on with.
+    fn agree(&mut self) {
+        let links = self.ledger.proto_lines().map(|(object, sequence)| (object, sequence.shown_links())).collect();
+        let graph = Graph { rest: &self.rest, links };
+        for knot in graph.knots(&graph.links.keys().copied().collect()) {
+            for object in &knot {
+                let Some(sequence) = self.ledger.lines.get_mut(&(*object, Line::Protos)) else { continue };
+                let links = graph.links.get(object).into_iter().flatten().filter(|link| knot.contains(&link.to));
+                sequence.agreed.extend(links.map(|link| (link.element, self.order)));
             }
         }
     }
 }
 
 impl Sequence {
-    /// Changes what this ruling would show otherwise than the image does. False if there is no such thing.
-    fn hold(&mut self, ruling: &Ruling, stamp: Stamp) -> bool {
+    fn shown_links(&self) -> Vec<Link> {
         let all = View::all();
-        let mut is_changed = false;
-        for at in (0..self.pieces.len()).rev() {
-            let (is_shown, would_be) = (self.shows(at, &all, &self.ruling), self.shows(at, &all, ruling));
-            if is_shown == would_be {
-                continue;
+        let link = |at: usize| match self.value(at, 0) {
+            Some(Datum::Object(to)) => {
+                Some(Link { to, element: self.pieces[at].element(0), stamp: self.pieces[at].stamp })
             }
-            is_changed = true;
-            if is_shown {
-                self.put_again(at, stamp);
-            }
-            self.delete_at(at, stamp);
-            let element = self.element_at(at);
-            self.ruling.kept.remove(&element);
-        }
-        is_changed
-    }
-
-    /// Puts what an element holds behind it, as a new one.
-    fn put_again(&mut self, at: usize, stamp: Stamp) {
-        let source = Source::Change(stamp.id);
-        let used = self.pieces.iter().filter(|piece| piece.source == source).map(|piece| piece.start + piece.count);
-        let start = used.max().unwrap_or(0);
-        let piece = Piece {
-            source,
-            start,
-            stamp: Some(stamp),
-            values: self.value(at, 0).map(|value| Values::Items([value].into())),
-            ..Piece::rest(start, 1)
+            _ => None,
         };
-        let ruling = self.ruling.clone();
-        let author = Author { stamp, view: &View::all(), ruling: &ruling, inner: &Inner::apart() };
-        let behind = self.index_of(at, author.view, &ruling) + 1;
-        self.put(&author, behind, piece).expect("what is shown has an index");
+        self.homes().filter(|at| self.has(*at, &all, &self.ruling)).filter_map(link).collect()
     }
 
-    fn element_at(&self, at: usize) -> Element {
-        self.pieces[at].moved.unwrap_or(self.pieces[at].element(0))
+    /// Whether this ruling would show something else than the image does.
+    fn would_change(&self, ruling: &Ruling) -> bool {
+        let all = View::all();
+        self.homes().any(|at| self.has(at, &all, &self.ruling) != self.has(at, &all, ruling))
+    }
+
+    /// Notes that live goes by what it sees here.
+    fn state(&mut self, stamp: Stamp) {
+        if self.stated.last().is_none_or(|(last, _)| last.order != stamp.order) {
+            self.stated.push((stamp, self.ruling.clone()));
+        }
     }
 }

@@ -3,12 +3,14 @@
 use crate::admit::Refusal;
 use crate::line::Sequence;
 use crate::members::Members;
+use crate::protos::Rulings;
 use crate::registers::Registers;
 use crate::stamp::{Fork, Policy, Stamp, View};
 use object::change::{ActorId, Datum, Field, Line, ObjectId, Time};
 use siphasher::sip::SipHasher13;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::BuildHasher;
+use std::sync::Arc;
 
 /// Looked up, never walked where the order could be noticed.
 pub(crate) type Table<K, V> = HashMap<K, V, Keyed>;
@@ -39,6 +41,8 @@ pub struct Ledger {
     pub(crate) lines: Table<(ObjectId, Line), Sequence>,
     pub(crate) members: Table<(ObjectId, Datum), Members>,
     pub(crate) created: Table<ObjectId, Vec<Stamp>>,
+    /// What became of protos that would close cycles, as the live image shows it.
+    pub(crate) rulings: Arc<Rulings>,
 }
 
 impl Ledger {
@@ -53,13 +57,14 @@ impl Ledger {
             lines: HashMap::with_hasher(Keyed(seed)),
             members: HashMap::with_hasher(Keyed(seed)),
             created: HashMap::with_hasher(Keyed(seed)),
+            rulings: Arc::default(),
         }
     }
 
     /// Opens a fork of the image as it is now.
     pub fn fork(&mut self, actor: ActorId, time: Time, policy: Policy) -> Result<(), Refusal> {
         let view = View { actor, order: self.order, parents: Vec::new(), without: Vec::new() };
-        self.open(view, time, policy)
+        self.open(view, self.rulings.clone(), time, policy)
     }
 
     /// Opens a fork of another one, after that one's change of number `seq`: before anything later of it is merged,
@@ -79,7 +84,8 @@ impl Ledger {
         let mut parents = outer.view.parents.clone();
         parents.push((parent, seq));
         let view = View { actor, order: outer.view.order, parents, without: Vec::new() };
-        self.open(view, time, policy)
+        let rulings = outer.rulings.clone();
+        self.open(view, rulings, time, policy)
     }
 
     /// Opens a fork for an undo, which may name any change as replaced.
@@ -96,7 +102,7 @@ impl Ledger {
         Ok(())
     }
 
-    fn open(&mut self, view: View, time: Time, policy: Policy) -> Result<(), Refusal> {
+    fn open(&mut self, view: View, rulings: Arc<Rulings>, time: Time, policy: Policy) -> Result<(), Refusal> {
         let actor = view.actor;
         if actor > ActorId::MAX
             || actor == self.live
@@ -105,7 +111,8 @@ impl Ledger {
         {
             return Err(Refusal::ActorTaken(actor));
         }
-        let fork = Fork { actor, time, policy, exceptions: BTreeMap::new(), is_undo: false, view, is_open: true };
+        let exceptions = BTreeMap::new();
+        let fork = Fork { actor, time, policy, exceptions, is_undo: false, view, rulings, is_open: true };
         self.forks.insert(actor, fork);
         Ok(())
     }

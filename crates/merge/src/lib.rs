@@ -9,8 +9,8 @@
 //! the greatest of its *heads*, the changes that no other one replaces, by rank, time and id.
 //!
 //! - `stamp`, `register`, `registers`: who wrote when and seen by whom; places that hold one value
-//! - `line`, `values`, `integrate`, `coalesce`: elements in an order; `members`: sets and bags; `protos` with `edges`: no new cycle,
-//!   and with `hold` none by what live does
+//! - `line`, `values`, `integrate`, `coalesce`: elements in an order; `members`: sets and bags; `protos` with `edges` and
+//!   `graph`: no new cycle; `deeds`: nobody left without; `hold`: what live goes by
 //! - `ledger`: forks and the whole; `commit`, `admit`, `apply` with `edit`, `settle`: the stages of a merge; `fresh`: what it stands on
 //! - `compact`, `undo` with `contended`; `conflict`: what a merge has to say
 //! - `image`: the least image that all of this can stand on, for tests and measurements
@@ -22,9 +22,11 @@ mod commit;
 mod compact;
 mod conflict;
 mod contended;
+mod deeds;
 mod edges;
 mod edit;
 mod fresh;
+mod graph;
 mod hold;
 mod image;
 mod integrate;

@@ -48,6 +48,10 @@ pub(crate) struct Sequence {
     pub settings: BTreeMap<Element, Register<Datum>>,
     /// As the live image shows it.
     pub ruling: Ruling,
+    /// Of protos, what live goes by: a commit that has something to say of them, and what had become of them before it.
+    pub stated: Vec<(Stamp, Ruling)>,
+    /// Protos that are in a cycle which live saw after its commit of this number, and so agreed to.
+    pub agreed: BTreeMap<Element, u64>,
 }
 
 /// What becomes of the protos of an object of which some would close a cycle.
@@ -55,14 +59,18 @@ pub(crate) struct Sequence {
 pub(crate) struct Ruling {
     /// Those are not shown.
     pub left_out: BTreeSet<Element>,
-    /// These were deleted so often, and are shown all the same: what was left out had replaced them, and nothing else is
-    /// there. Who deletes one once more does not see it any longer.
-    pub kept: BTreeMap<Element, usize>,
+    /// Of those, what somebody has seen left out, who went on from there: nobody waits for it any longer.
+    pub given_up: BTreeSet<Element>,
+    /// These were deleted in merges and commits up to this number, and are shown all the same: what had replaced them is
+    /// left out. Who deletes one later does not see it any longer.
+    pub kept: BTreeMap<Element, u64>,
 }
 
 impl Ruling {
+    pub const NONE: Ruling = Ruling { left_out: BTreeSet::new(), given_up: BTreeSet::new(), kept: BTreeMap::new() };
+
     pub fn is_empty(&self) -> bool {
-        self.left_out.is_empty()
+        self.left_out.is_empty() && self.kept.is_empty()
     }
 }
 
@@ -152,17 +160,21 @@ impl Sequence {
     /// Whether the view, under this ruling, shows the piece at this index.
     pub fn shows(&self, index: usize, view: &View, ruling: &Ruling) -> bool {
         let piece = &self.pieces[index];
-        let element = piece.moved.unwrap_or(piece.element(0));
-        if !piece.exists_in(view) || ruling.left_out.contains(&element) {
-            return false;
-        }
         let here = piece.moved.and(piece.stamp).map(|stamp| stamp.id);
-        let is_elsewhere = self.moved(piece).is_some_and(|moved| *moved.register.shown_in(view) != here);
-        let is_kept = || {
-            let deletions = self.deletions(index).iter().filter(|stamp| view.sees(stamp)).count();
-            ruling.kept.get(&element).is_some_and(|known| deletions <= *known)
-        };
-        !is_elsewhere && (!self.is_deleted(piece, view) || is_kept())
+        let is_elsewhere = || self.moved(piece).is_some_and(|moved| *moved.register.shown_in(view) != here);
+        self.has(index, view, ruling) && !is_elsewhere()
+    }
+
+    /// The same wherever the piece was moved to.
+    pub fn has(&self, index: usize, view: &View, ruling: &Ruling) -> bool {
+        let piece = &self.pieces[index];
+        if ruling.is_empty() {
+            return self.exists(index, view);
+        }
+        let element = piece.moved.unwrap_or(piece.element(0));
+        let upto = ruling.kept.get(&element).copied().unwrap_or(0);
+        let is_deleted = || self.deletions(index).iter().any(|stamp| stamp.order > upto && view.sees(stamp));
+        piece.exists_in(view) && !ruling.left_out.contains(&element) && !is_deleted()
     }
 
     fn moved(&self, piece: &Piece) -> Option<&Moved> {
@@ -257,6 +269,11 @@ impl Sequence {
         }
         let (home, offset) = if piece.moved.is_some() { self.locate(element)? } else { (index, offset) };
         self.pieces[home].values.as_ref()?.item(offset).cloned()
+    }
+
+    /// The pieces that are elements, and not places to which some were moved.
+    pub fn homes(&self) -> impl Iterator<Item = usize> {
+        (0..self.pieces.len()).filter(|at| self.pieces[*at].moved.is_none())
     }
 
     /// Whether the view has the piece in the line: moved away counts, deleted does not.

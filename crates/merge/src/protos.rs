@@ -1,297 +1,204 @@
 //! No merge closes a cycle of protos that neither side had. Which edge is left out follows from the set of edges alone:
 //! they are taken in one by one, the strongest first but after what its author had seen (`edges`), and one that would close
-//! a cycle is not taken. Cycles at rest stay, and so do those that the live image made knowingly.
+//! a cycle is not taken. Cycles at rest stay, and so do those that live agreed to.
 //!
-//! Nor does it leave an object without protos, unless somebody took them away: if all that an object would inherit from is
-//! left out, or was added beside that, it keeps what had been replaced, as it was at the fork point. What is kept stands above what is new: edges
-//! that would close a cycle with it are left out too.
+//! Nor does it leave an object without protos, unless somebody left it so: what was to replace others, and is left out, has
+//! replaced nothing (`deeds`). What stays for that reason is an edge like others, and may close a cycle itself: so edges are
+//! taken in again, until no more deeds are void. That ends, for none ever counts again, and an object to which nobody did
+//! anything has what it had at rest. Only edges of one knot hang on each other: those of others are not looked at again.
+//!
+//! All of this is a view of what was admitted. Nothing is written for it, but what live goes by (`hold`).
 
+use crate::deeds::Deeds;
 use crate::edges::{Edge, Pending};
 use crate::fresh::Fresh;
+use crate::graph::{Graph, Link};
 use crate::ledger::Ledger;
 use crate::line::{Element, Ruling, Sequence};
 use crate::rest::Rest;
 use crate::stamp::{Stamp, View};
-use crate::values::Values;
-use object::change::{ActorId, Datum, Line, ObjectId, Run};
-use std::cell::RefCell;
+use object::change::{Datum, Line, ObjectId};
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// Elements of the protos of some objects.
-type Elements = BTreeMap<ObjectId, BTreeSet<Element>>;
+/// What becomes of the protos of those objects of which some are left out, or kept.
+pub(crate) type Rulings = BTreeMap<ObjectId, Ruling>;
 
-type Rulings = BTreeMap<ObjectId, Ruling>;
-
-/// What was found of views that others rest on. Each is asked for again and again: without it, every circle that live closed
-/// would double the work.
-type Known = RefCell<BTreeMap<View, Rc<Rulings>>>;
+/// In which order edges are taken in.
+type Order = BTreeMap<(ObjectId, Element), usize>;
 
 impl Ledger {
-    /// What becomes in this view of the protos of those objects of which some are left out.
-    pub(crate) fn rulings<R: Rest>(&self, view: &View, rest: &Fresh<'_, R>) -> Rulings {
-        Rc::unwrap_or_clone(self.known_rulings(view, rest, &Known::default()))
+    pub(crate) fn proto_lines(&self) -> impl Iterator<Item = (ObjectId, &Sequence)> {
+        let protos = self.lines.iter().filter(|((_, line), _)| *line == Line::Protos);
+        protos.map(|((object, _), sequence)| (*object, sequence))
     }
 
-    fn known_rulings<R: Rest>(&self, view: &View, rest: &Fresh<'_, R>, known: &Known) -> Rc<Rulings> {
-        if let Some(found) = known.borrow().get(view) {
-            return found.clone();
+    pub(crate) fn find_rulings<R: Rest>(&self, rest: &Fresh<'_, R>) -> Rulings {
+        let deeds = |(object, sequence)| (object, Deeds::new(self, object, sequence));
+        let mut circles = Circles {
+            ledger: self,
+            deeds: self.proto_lines().map(deeds).collect(),
+            wanted: Graph { rest, links: BTreeMap::new() },
+            left_out: BTreeMap::new(),
+            knots: BTreeMap::new(),
+            order: OnceCell::new(),
+        };
+        let mut changed: BTreeSet<ObjectId> = circles.deeds.keys().copied().collect();
+        changed.iter().for_each(|object| circles.want(*object));
+        while !changed.is_empty() {
+            let looked_at = circles.untie(&changed);
+            changed = circles.void(&looked_at);
         }
-        let found = Rc::new(self.find_rulings(view, rest, known));
-        known.borrow_mut().insert(view.clone(), found.clone());
-        found
+        circles.rulings()
     }
 
-    fn find_rulings<R: Rest>(&self, view: &View, rest: &Fresh<'_, R>, known: &Known) -> Rulings {
-        let edges = self.new_edges(view);
-        let mut graph = Graph { ledger: self, view, rest, known, accepted: BTreeMap::new(), kept: Elements::new() };
-        let mut left_out = self.take_in(&mut graph, &edges);
-        while self.keep_replaced(&mut graph, &left_out) {
-            left_out = self.take_in(&mut graph, &edges);
+    /// Of all edges, wanted or not: so none comes before another one because a third is wanted.
+    fn order_of_edges(&self) -> Order {
+        let mut edges = Vec::new();
+        for (from, sequence) in self.proto_lines() {
+            let of = |at: usize| Some((sequence.pieces[at].element(0), sequence.pieces[at].stamp?));
+            edges.extend(sequence.homes().filter_map(of).map(|(element, stamp)| Edge { from, element, stamp }));
         }
-        let mut rulings = BTreeMap::new();
-        for (object, edges) in left_out {
-            let is_bereft = graph.is_bereft(object, &edges);
-            let kept = if is_bereft { graph.kept_of(object) } else { BTreeMap::new() };
-            let left_out = edges.into_iter().map(|edge| edge.element).collect();
-            rulings.insert(object, Ruling { left_out, kept });
+        let mut pending = Pending::new(edges);
+        let mut order = Order::new();
+        while let Some(edge) = pending.next(|edge, other| self.saw(&edge.stamp, &other.stamp)) {
+            order.insert((edge.from, edge.element), order.len());
+        }
+        order
+    }
+
+    /// Whether the author of one change had seen the other when it made it.
+    fn saw(&self, by: &Stamp, other: &Stamp) -> bool {
+        if by.id.actor == other.id.actor {
+            return other.id.seq < by.id.seq;
+        }
+        match self.forks.get(&by.id.actor) {
+            Some(fork) => fork.view.sees(other),
+            None => other.order < by.order,
+        }
+    }
+}
+
+struct Circles<'l, R> {
+    ledger: &'l Ledger,
+    deeds: BTreeMap<ObjectId, Deeds<'l>>,
+    wanted: Graph<'l, R>,
+    /// Of what is wanted.
+    left_out: BTreeMap<ObjectId, BTreeSet<Element>>,
+    /// Of the objects that are in one.
+    knots: BTreeMap<ObjectId, Rc<BTreeSet<ObjectId>>>,
+    order: OnceCell<Order>,
+}
+
+impl<R: Rest> Circles<'_, R> {
+    /// Finds out what is wanted for an object.
+    fn want(&mut self, object: ObjectId) {
+        let Some(deeds) = self.deeds.get(&object) else { return };
+        let link = |at: usize| match deeds.sequence.value(at, 0) {
+            Some(Datum::Object(to)) => {
+                let piece = &deeds.sequence.pieces[at];
+                Some(Link { to, element: piece.element(0), stamp: piece.stamp })
+            }
+            _ => None,
+        };
+        self.wanted.links.insert(object, deeds.wanted().filter_map(link).collect());
+    }
+
+    /// Takes in edges again where something has changed. Returns the objects that this concerns.
+    fn untie(&mut self, changed: &BTreeSet<ObjectId>) -> BTreeSet<ObjectId> {
+        let mut concerned = changed.clone();
+        for object in changed {
+            self.left_out.remove(object);
+            self.knots.remove(object);
+        }
+        for knot in self.wanted.knots(changed) {
+            if knot.is_disjoint(changed) {
+                continue;
+            }
+            knot.iter().for_each(|object| drop(self.left_out.remove(object)));
+            self.take_in(&knot);
+            concerned.extend(&knot);
+            let knot = Rc::new(knot);
+            self.knots.extend(knot.iter().map(|object| (*object, knot.clone())));
+        }
+        concerned
+    }
+
+    /// Takes in the edges of a knot, one by one.
+    fn take_in(&mut self, knot: &BTreeSet<ObjectId>) {
+        let mut taken = Graph { rest: self.wanted.rest, links: BTreeMap::new() };
+        let mut edges: Vec<(usize, ObjectId, Link)> = Vec::new();
+        let order = self.order.get_or_init(|| self.ledger.order_of_edges());
+        for from in knot {
+            let mut ways = self.wanted.ways(*from);
+            ways.retain(|link| knot.contains(&link.to));
+            let new = ways.iter().filter(|link| link.stamp.is_some());
+            edges.extend(new.map(|link| (order[&(*from, link.element)], *from, *link)));
+            ways.retain(|link| link.stamp.is_none());
+            taken.links.insert(*from, ways);
+        }
+        edges.sort_unstable_by_key(|(place, ..)| *place);
+        for (_, from, link) in edges {
+            let agreed = self.deeds.get(&from).and_then(|deeds| deeds.sequence.agreed.get(&link.element));
+            let is_agreed = |order: &u64| taken.leads(link.to, from, |other| other.order <= *order);
+            if !taken.leads(link.to, from, |_| true) || agreed.is_some_and(is_agreed) {
+                taken.links.entry(from).or_default().push(link);
+            } else {
+                self.left_out.entry(from).or_default().insert(link.element);
+            }
+        }
+    }
+
+    /// Makes deeds void that do not count any more. Returns the objects whose edges are to be taken in again: what is in one
+    /// knot with such a deed hangs on it.
+    fn void(&mut self, looked_at: &BTreeSet<ObjectId>) -> BTreeSet<ObjectId> {
+        let mut changed = BTreeSet::new();
+        for object in looked_at {
+            let is_bare = self.taken(*object).next().is_none();
+            let Some(deeds) = self.deeds.get_mut(object) else { continue };
+            let left_out = self.left_out.get(object);
+            let is_out = left_out.is_some_and(|left_out| deeds.void_those_left_out(left_out));
+            if is_out || (is_bare && deeds.void_weakest()) {
+                self.want(*object);
+                changed.insert(*object);
+                changed.extend(self.knots.get(object).into_iter().flat_map(|knot| knot.iter()));
+            }
+        }
+        changed
+    }
+
+    fn taken(&self, object: ObjectId) -> impl Iterator<Item = Element> {
+        let left_out = self.left_out.get(&object);
+        let wanted = self.wanted.links.get(&object).into_iter().flatten().map(|link| link.element);
+        wanted.filter(move |element| !left_out.is_some_and(|left_out| left_out.contains(element)))
+    }
+
+    /// How what is taken in differs from what was not deleted.
+    fn rulings(&self) -> Rulings {
+        let all = View::all();
+        let mut rulings = Rulings::new();
+        for (object, deeds) in &self.deeds {
+            let taken: BTreeSet<Element> = self.taken(*object).collect();
+            let left_out = self.left_out.get(object);
+            let mut ruling = Ruling::default();
+            for at in deeds.sequence.homes() {
+                let (element, exists) = (deeds.sequence.pieces[at].element(0), deeds.sequence.exists(at, &all));
+                let is_out = exists || left_out.is_some_and(|left_out| left_out.contains(&element));
+                match taken.contains(&element) {
+                    true if !exists => drop(ruling.kept.insert(element, self.ledger.order)),
+                    // Also if it was deleted: that did not count.
+                    false if is_out => {
+                        ruling.left_out.insert(element);
+                        ruling.given_up.extend(deeds.is_given_up(at).then_some(element));
+                    }
+                    _ => {}
+                }
+            }
+            if !ruling.is_empty() {
+                rulings.insert(*object, ruling);
+            }
         }
         rulings
     }
-
-    /// Takes the edges in one by one; returns those that are left out.
-    fn take_in<R: Rest>(&self, graph: &mut Graph<'_, R>, edges: &[Edge]) -> BTreeMap<ObjectId, Vec<Edge>> {
-        let mut pending = Pending::new(edges.to_vec());
-        let mut left_out: BTreeMap<ObjectId, Vec<Edge>> = BTreeMap::new();
-        graph.accepted.clear();
-        while let Some(edge) = pending.next(|edge, other| self.saw(edge, other)) {
-            if !graph.leads(edge.to, edge.from, |_| true) || self.is_deliberate(graph, &edge) {
-                graph.accepted.entry(edge.from).or_default().push(edge);
-            } else {
-                left_out.entry(edge.from).or_default().push(edge);
-            }
-        }
-        left_out
-    }
-
-    /// Whether the live image closed a cycle over what it was shown. What was left out then it has not seen, nor what is
-    /// kept only now.
-    fn is_deliberate<R: Rest>(&self, graph: &Graph<'_, R>, edge: &Edge) -> bool {
-        if edge.stamp.id.actor != self.live {
-            return false;
-        }
-        let graph = Graph { accepted: graph.accepted.clone(), kept: Elements::new(), ..*graph };
-        if !graph.leads(edge.to, edge.from, |other| self.saw(edge, other)) {
-            return false;
-        }
-        let rulings = self.known_rulings(&View::at(edge.stamp.order - 1), graph.rest, graph.known);
-        let is_shown = |other: &Edge| {
-            let ruling = rulings.get(&other.from);
-            self.saw(edge, other) && !ruling.is_some_and(|ruling| ruling.left_out.contains(&other.element))
-        };
-        graph.leads(edge.to, edge.from, is_shown)
-    }
-
-    /// Keeps what was replaced, where all that replaced it is left out. Says whether there is more than before.
-    fn keep_replaced<R: Rest>(&self, graph: &mut Graph<'_, R>, left_out: &BTreeMap<ObjectId, Vec<Edge>>) -> bool {
-        let winners: Vec<Edge> = graph.accepted.values().flatten().copied().collect();
-        let mut is_more = false;
-        for (object, edges) in left_out {
-            if graph.kept.contains_key(object) || !graph.is_bereft(*object, edges) {
-                continue;
-            }
-            let views = self.views_before(edges, &winners);
-            for (element, proto) in self.replaced(*object, edges, &views, graph) {
-                if !graph.is_below_at_rest(proto, *object) {
-                    graph.kept.entry(*object).or_default().insert(element);
-                    is_more = true;
-                }
-            }
-        }
-        is_more
-    }
-
-    /// What those saw who made these edges, before they did anything: forks at their fork point, and the live image, which
-    /// has none, as those saw it who won.
-    fn views_before(&self, edges: &[Edge], winners: &[Edge]) -> Vec<View> {
-        let at_fork = |edge: &Edge| self.forks.get(&edge.stamp.id.actor).map(|fork| fork.view.at_fork());
-        let mut views: Vec<View> = edges.iter().filter_map(at_fork).collect();
-        for edge in edges.iter().filter(|edge| edge.stamp.id.actor == self.live) {
-            let unseen = winners.iter().filter(|winner| !self.saw(edge, winner));
-            views.extend(unseen.filter_map(at_fork));
-        }
-        views
-    }
-
-    /// Protos that one of the views before shows, and that only those have deleted by now, each once, who made the edges, or
-    /// what these replaced, or left them there: who deletes what was kept means it.
-    fn replaced<R: Rest>(
-        &self,
-        object: ObjectId,
-        edges: &[Edge],
-        before: &[View],
-        graph: &Graph<'_, R>,
-    ) -> Vec<(Element, ObjectId)> {
-        let now = graph.view;
-        let Some(sequence) = self.lines.get(&(object, Line::Protos)) else { return Vec::new() };
-        let mut authors = replacing(sequence, edges, now);
-        for stamp in (0..sequence.pieces.len()).flat_map(|at| sequence.deletions(at)).filter(|stamp| now.sees(stamp)) {
-            if !authors.contains(&stamp.id.actor) && self.left_one_of(object, edges, stamp, graph) {
-                authors.insert(stamp.id.actor);
-            }
-        }
-        let mut found = Vec::new();
-        for (at, piece) in sequence.pieces.iter().enumerate().filter(|(_, piece)| piece.moved.is_none()) {
-            let mut by: BTreeSet<ActorId> = BTreeSet::new();
-            let mut deletions =
-                sequence.deletions(at).iter().filter(|stamp| now.sees(stamp)).map(|stamp| stamp.id.actor);
-            let is_replaced = deletions.all(|actor| authors.contains(&actor) && by.insert(actor)) && !by.is_empty();
-            let is_shown = before.iter().any(|view| sequence.exists(at, view));
-            if let (true, true, Some(Datum::Object(proto))) = (is_replaced, is_shown, sequence.value(at, 0)) {
-                found.push((piece.element(0), proto));
-            }
-        }
-        found
-    }
-
-    /// Whether who deleted something there was shown one of these edges, and left it where it was.
-    fn left_one_of<R: Rest>(&self, object: ObjectId, edges: &[Edge], by: &Stamp, graph: &Graph<'_, R>) -> bool {
-        let mut seen = edges.iter().filter(|edge| self.saw(&Edge { stamp: *by, ..**edge }, edge)).peekable();
-        if seen.peek().is_none() {
-            return false;
-        }
-        let view = self.forks.get(&by.id.actor).map_or(View::at(by.order - 1), |fork| fork.view.at_fork());
-        let rulings = self.known_rulings(&view, graph.rest, graph.known);
-        let is_left_out =
-            |edge: &Edge| rulings.get(&object).is_some_and(|ruling| ruling.left_out.contains(&edge.element));
-        seen.any(|edge| !is_left_out(edge))
-    }
-
-    /// Edges made since the oldest open fork that the view shows.
-    fn new_edges(&self, view: &View) -> Vec<Edge> {
-        let mut edges = Vec::new();
-        for ((from, _), sequence) in self.lines.iter().filter(|((_, line), _)| *line == Line::Protos) {
-            for (at, piece) in sequence.pieces.iter().enumerate() {
-                let Some(stamp) = piece.stamp.filter(|_| piece.moved.is_none() && sequence.exists(at, view)) else {
-                    continue;
-                };
-                if let Some(Datum::Object(to)) = sequence.value(at, 0) {
-                    edges.push(Edge { from: *from, to, element: piece.element(0), stamp });
-                }
-            }
-        }
-        edges
-    }
-
-    /// Whether the author of `edge` had seen `other` when it made it.
-    fn saw(&self, edge: &Edge, other: &Edge) -> bool {
-        let (id, before) = (edge.stamp.id, other.stamp.id);
-        if id.actor == before.actor {
-            return before.seq < id.seq;
-        }
-        match self.forks.get(&id.actor) {
-            Some(fork) => fork.view.sees(&other.stamp),
-            None => other.stamp.order < edge.stamp.order,
-        }
-    }
-}
-
-struct Graph<'g, R> {
-    ledger: &'g Ledger,
-    view: &'g View,
-    rest: &'g Fresh<'g, R>,
-    known: &'g Known,
-    accepted: BTreeMap<ObjectId, Vec<Edge>>,
-    /// Deleted protos that are kept all the same.
-    kept: Elements,
-}
-
-impl<R: Rest> Graph<'_, R> {
-    /// Whether a way leads from one object to another, over what is at rest and what was taken in and may be used.
-    fn leads(&self, from: ObjectId, to: ObjectId, may_use: impl Fn(&Edge) -> bool) -> bool {
-        let mut seen = BTreeSet::new();
-        let mut pending = vec![from];
-        while let Some(object) = pending.pop() {
-            if object == to {
-                return true;
-            }
-            if seen.insert(object) {
-                let new = self.accepted.get(&object).into_iter().flatten().filter(|other| may_use(other));
-                pending.extend(new.map(|other| other.to));
-                pending.extend(self.at_rest(object));
-            }
-        }
-        false
-    }
-
-    fn is_below_at_rest(&self, object: ObjectId, other: ObjectId) -> bool {
-        self.leads(object, other, |_| false)
-    }
-
-    /// Whether an object has nothing but what was added beside those that are left out, by who had seen them.
-    fn is_bereft(&self, object: ObjectId, left_out: &[Edge]) -> bool {
-        let Some(sequence) = self.ledger.lines.get(&(object, Line::Protos)) else { return false };
-        let mut at_rest = (0..sequence.pieces.len()).filter(|at| sequence.pieces[*at].stamp.is_none());
-        let has_rest = at_rest.any(|at| sequence.exists(at, self.view));
-        let is_beside = |edge: &Edge| left_out.iter().any(|other| self.ledger.saw(edge, other));
-        !has_rest && self.accepted.get(&object).into_iter().flatten().all(is_beside)
-    }
-
-    /// The protos that an object keeps, and how often they were deleted.
-    fn kept_of(&self, object: ObjectId) -> BTreeMap<Element, usize> {
-        let (Some(kept), Some(sequence)) = (self.kept.get(&object), self.ledger.lines.get(&(object, Line::Protos)))
-        else {
-            return BTreeMap::new();
-        };
-        let deletions = |at: usize| sequence.deletions(at).iter().filter(|stamp| self.view.sees(stamp)).count();
-        let elements = (0..sequence.pieces.len()).map(|at| (sequence.pieces[at].element(0), at));
-        elements.filter(|(element, _)| kept.contains(element)).map(|(element, at)| (element, deletions(at))).collect()
-    }
-
-    /// But for the rings that the image was born with: every object would be below itself through them.
-    fn at_rest(&self, object: ObjectId) -> Vec<ObjectId> {
-        let mut protos = self.all_at_rest(object);
-        protos.retain(|proto| !self.rest.is_ring(object, *proto));
-        protos
-    }
-
-    fn all_at_rest(&self, object: ObjectId) -> Vec<ObjectId> {
-        let Some(sequence) = self.ledger.lines.get(&(object, Line::Protos)) else {
-            let length = self.rest.length(object, Line::Protos);
-            let values = self.rest.elements(object, Line::Protos, 0, length);
-            return objects(&values);
-        };
-        let kept = self.kept.get(&object);
-        let is_kept = |element: Element| kept.is_some_and(|kept| kept.contains(&element));
-        let is_there = |at: usize| {
-            let piece = &sequence.pieces[at];
-            (piece.stamp.is_none() && sequence.exists(at, self.view)) || is_kept(piece.element(0))
-        };
-        let there = (0..sequence.pieces.len()).filter(|at| is_there(*at));
-        there.flat_map(|at| sequence.pieces[at].values.as_ref().map(objects).unwrap_or_default()).collect()
-    }
-}
-
-/// Those who made the edges, and those who made what they replaced, and so on.
-fn replacing(sequence: &Sequence, edges: &[Edge], now: &View) -> BTreeSet<ActorId> {
-    let mut authors: BTreeSet<ActorId> = edges.iter().map(|edge| edge.stamp.id.actor).collect();
-    loop {
-        let is_replaced = |at: &usize| {
-            let mut deletions = sequence.deletions(*at).iter().filter(|stamp| now.sees(stamp)).peekable();
-            deletions.peek().is_some() && deletions.all(|stamp| authors.contains(&stamp.id.actor))
-        };
-        let replaced = (0..sequence.pieces.len()).filter(is_replaced);
-        let more: Vec<ActorId> =
-            replaced.filter_map(|at| sequence.pieces[at].stamp).map(|stamp| stamp.id.actor).collect();
-        let before = authors.len();
-        authors.extend(more);
-        if authors.len() == before {
-            return authors;
-        }
-    }
-}
-
-fn objects(values: &Values) -> Vec<ObjectId> {
-    let Run::Items(items) = values.to_run() else { return Vec::new() };
-    items.iter().filter_map(|item| if let Datum::Object(object) = item { Some(*object) } else { None }).collect()
 }

@@ -5,9 +5,9 @@ use crate::conflict::{Conflict, Place, Position, Violation, differ, push_conflic
 use crate::register::{Register, Version};
 use crate::registers::Entry;
 use crate::rest::{Reconciler, Rest};
-use crate::stamp::View;
 use object::change::*;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Something to do to the image. Indexes count with all effects before it done.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -51,7 +51,8 @@ impl<R: Rest> Application<'_, R> {
         let mut touched: BTreeSet<(ObjectId, Line)> = self.touched.lines.keys().copied().collect();
         let mut rulings = BTreeMap::new();
         if touched.iter().any(|(_, line)| *line == Line::Protos) {
-            rulings = self.ledger.rulings(&View::all(), &self.rest);
+            rulings = self.rulings.take().unwrap_or_else(|| self.ledger.find_rulings(&self.rest));
+            self.ledger.rulings = Arc::new(rulings.clone());
             let protos = self.ledger.lines.keys().filter(|(_, line)| *line == Line::Protos);
             touched.extend(protos);
         }

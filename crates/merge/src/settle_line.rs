@@ -21,7 +21,8 @@ impl Sequence {
 
     /// Reports protos that are left out and were not before.
     pub(crate) fn report_cycles(&self, object: ObjectId, now: &Ruling, before: &Ruling, outcome: &mut Outcome) {
-        for element in now.left_out.difference(&before.left_out) {
+        let waiting = now.left_out.difference(&now.given_up);
+        for element in waiting.filter(|element| !before.left_out.contains(element)) {
             let Some((at, offset)) = self.locate(*element) else { continue };
             let (Some(Datum::Object(proto)), Some(stamp)) = (self.value(at, offset), self.pieces[at].stamp) else {
                 continue;

@@ -1,7 +1,9 @@
 //! Who made a change, how strong it is, and who can see it.
 
+use crate::protos::Rulings;
 use object::change::{ActorId, Change, ChangeId, Field, ObjectId, Time};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What becomes of a dream's writes where live wrote too. Declared when the dream is forked.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -37,6 +39,8 @@ pub struct Fork {
     /// May name any change as replaced: the primary's own undo.
     pub is_undo: bool,
     pub(crate) view: View,
+    /// What had become of protos when it was forked.
+    pub(crate) rulings: Arc<Rulings>,
     pub(crate) is_open: bool,
 }
 
@@ -85,11 +89,6 @@ impl View {
     /// Everything that was admitted up to this number.
     pub const fn at(order: u64) -> View {
         View { actor: NOBODY, order, parents: Vec::new(), without: Vec::new() }
-    }
-
-    /// What was there before its author did anything.
-    pub fn at_fork(&self) -> View {
-        View { actor: NOBODY, ..self.clone() }
     }
 
     pub const fn all() -> View {

@@ -14,7 +14,7 @@
 //! | compaction is invisible | `timeline::compaction_is_invisible`, `timeline::the_ledger_is_empty_when_all_is_merged` |
 //! | undo after do is the identity when uncontended | `undo_takes_back_what_nobody_contended` |
 //! | no dangling reference, acyclic prototypes | `references_lead_somewhere_and_protos_in_no_circle` |
-//! | no object loses all its prototypes | `protos::nobody_loses_all_protos_and_none_leads_in_a_circle` |
+//! | no object loses all its prototypes | `protos::nobody_loses_all_protos_and_none_leads_in_a_circle`, `protos::circles_that_live_makes_stay_as_it_made_them` |
 //! | dreams in dreams | all scripts have some, two deep; `a_dream_in_a_dream_goes_on_from_where_it_forked` |
 //! | a hostile journal is refused without a trace | `hostile::lies_are_refused_without_a_trace` |
 //! | the same lists as loro | `cargo xtask bench merge --only lists`, since the product never compiles the peer |

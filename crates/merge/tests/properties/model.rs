@@ -71,71 +71,40 @@ impl Model {
     pub fn protos(&self, objects: &[ObjectId]) -> BTreeMap<ObjectId, Vec<ObjectId>> {
         let trees: BTreeMap<ObjectId, Tree> =
             objects.iter().map(|object| (*object, self.tree(*object, Line::Protos, 0))).collect();
-        let mut kept: Vec<Edge> = Vec::new();
+        let order = self.order_of_edges(&trees);
+        let mut deeds: Vec<Deed> = trees.iter().flat_map(|(object, tree)| self.deeds(*object, tree)).collect();
         loop {
-            let (taken, left_out) = self.edges(&trees, &kept);
-            let is_beside = |edge: &Edge| {
-                let mut others = left_out.iter().filter(|other| other.from == edge.from);
-                others.any(|other| self.known(edge.by).seen.contains(&other.by))
-            };
-            let bereft = |object: ObjectId| taken.iter().filter(|edge| edge.from == object).all(is_beside);
-            let before = kept.len();
-            for (object, tree) in &trees {
-                let left_out: Vec<Edge> = left_out.iter().filter(|edge| edge.from == *object).copied().collect();
-                if !left_out.is_empty() && bereft(*object) && !kept.iter().any(|edge| edge.from == *object) {
-                    for edge in self.replaced(*object, tree, &left_out, &taken) {
-                        if !leads(&kept, edge.to, edge.from) {
-                            kept.push(edge);
-                        }
-                    }
-                }
-            }
-            if kept.len() == before {
-                kept.retain(|edge| bereft(edge.from));
-                let all = [&taken[..], &kept].concat();
+            let (taken, left_out) = taken_in(&order, &trees, &deeds);
+            let void: Vec<usize> = objects.iter().flat_map(|object| void(*object, &deeds, &taken, &left_out)).collect();
+            if void.is_empty() {
                 let edge = |from: ObjectId, entry: &Entry| {
-                    all.iter().find(|edge| edge.from == from && edge.entry == *entry).map(|edge| edge.to)
+                    taken.iter().find(|edge| edge.from == from && edge.entry == *entry).map(|edge| edge.to)
                 };
                 let protos = |tree: &Tree, from| tree.order().iter().filter_map(|entry| edge(from, entry)).collect();
                 return trees.iter().map(|(object, tree)| (*object, protos(tree, *object))).collect();
             }
+            void.into_iter().for_each(|at| deeds[at].is_void = true);
         }
     }
 
-    /// What those who made these edges had replaced by them, as they found it; live, which found everything, as those
-    /// found it who won.
-    fn replaced(&self, object: ObjectId, tree: &Tree, left_out: &[Edge], taken: &[Edge]) -> Vec<Edge> {
-        let is_of_live = |edge: &Edge| self.known(edge.by).policy.is_none();
-        let found = |edge: &Edge| {
-            let seen = self.known(edge.by).seen.iter().filter(|id| id.actor != edge.by.actor);
-            seen.copied().collect::<BTreeSet<ChangeId>>()
-        };
-        let mut views: Vec<BTreeSet<ChangeId>> = left_out.iter().filter(|edge| !is_of_live(edge)).map(found).collect();
-        for edge in left_out.iter().filter(|edge| is_of_live(edge)) {
-            let is_unseen = |other: &&Edge| !is_of_live(other) && !self.known(edge.by).seen.contains(&other.by);
-            views.extend(taken.iter().filter(is_unseen).map(found));
+    /// What each fork did to an object's protos, and live in each of its commits, which have a time of their own.
+    fn deeds(&self, object: ObjectId, tree: &Tree) -> Vec<Deed> {
+        let mut deeds: BTreeMap<(ActorId, Option<Time>), Deed> = BTreeMap::new();
+        for known in self.all.iter().filter(|known| known.change.object == object) {
+            let (Operation::Insert { line: Line::Protos, .. } | Operation::Delete { line: Line::Protos, .. }) =
+                known.change.operation
+            else {
+                continue;
+            };
+            let id = known.change.id;
+            let author = (id.actor, known.policy.is_none().then_some(known.change.time));
+            let mut changes = deeds.remove(&author).map_or(Vec::new(), |deed| deed.changes);
+            changes.push(id);
+            let seen: BTreeSet<ChangeId> = known.seen.iter().copied().chain([id]).collect();
+            let left = tree.shown_to(&seen);
+            deeds.insert(author, Deed { object, changes, strength: known.strength(), seen, left, is_void: false });
         }
-        let mut replacing: BTreeSet<ActorId> = left_out.iter().map(|edge| edge.by.actor).collect();
-        for _ in 0..tree.deleted.len() {
-            for ((source, _), by) in &tree.deleted {
-                if by.iter().all(|id| replacing.contains(&id.actor)) {
-                    replacing.extend(source.map(|id| id.actor));
-                }
-            }
-        }
-        let left_them = |id: &&ChangeId| left_out.iter().any(|edge| self.known(**id).seen.contains(&edge.by));
-        replacing.extend(tree.deleted.values().flatten().filter(left_them).map(|id| id.actor));
-        let mut replaced = Vec::new();
-        for entry in tree.order() {
-            let Some(by) = tree.deleted.get(&entry) else { continue };
-            let actors: BTreeSet<ActorId> = by.iter().map(|id| id.actor).collect();
-            let is_theirs = actors.is_subset(&replacing);
-            let is_found = views.iter().any(|seen| Tree::is_seen(entry, seen) && by.is_disjoint(seen));
-            if actors.len() == by.len() && is_theirs && is_found {
-                replaced.extend(self.edge(object, entry));
-            }
-        }
-        replaced
+        deeds.into_values().collect()
     }
 
     fn known(&self, id: ChangeId) -> &Known {
@@ -149,12 +118,12 @@ impl Model {
         Some(Edge { from, to, entry, by: by.change.id })
     }
 
-    /// The edges of protos that are taken in, one after the other, and those that are left out, beside what is kept.
-    fn edges(&self, trees: &BTreeMap<ObjectId, Tree>, kept: &[Edge]) -> (Vec<Edge>, Vec<Edge>) {
+    /// All edges, wanted or not: the strongest first, but after what its author had seen.
+    fn order_of_edges(&self, trees: &BTreeMap<ObjectId, Tree>) -> Vec<Edge> {
         let known = |id: ChangeId| self.known(id);
-        let shown = trees.iter().flat_map(|(object, tree)| tree.shown().into_iter().map(|entry| (*object, entry)));
-        let mut pending: Vec<Edge> = shown.filter_map(|(object, entry)| self.edge(object, entry)).collect();
-        let (mut taken, mut left_out): (Vec<Edge>, Vec<Edge>) = (Vec::new(), Vec::new());
+        let all = trees.iter().flat_map(|(object, tree)| tree.order().into_iter().map(|entry| (*object, entry)));
+        let mut pending: Vec<Edge> = all.filter_map(|(object, entry)| self.edge(object, entry)).collect();
+        let mut order = Vec::new();
         while !pending.is_empty() {
             let key = |edge: &&Edge| (known(edge.by).strength(), edge.from, edge.entry);
             let mut edge = *pending.iter().max_by_key(key).expect("there is one");
@@ -164,16 +133,9 @@ impl Model {
                 edge = *seen;
             }
             pending.retain(|other| *other != edge);
-            let closes = |edges: &[Edge]| leads(&[edges, kept].concat(), edge.to, edge.from);
-            let seen: Vec<Edge> =
-                taken.iter().filter(|other| known(edge.by).seen.contains(&other.by)).copied().collect();
-            if !closes(&taken) || (known(edge.by).policy.is_none() && leads(&seen, edge.to, edge.from)) {
-                taken.push(edge);
-            } else {
-                left_out.push(edge);
-            }
+            order.push(edge);
         }
-        (taken, left_out)
+        order
     }
 
     pub fn fields(&self) -> BTreeMap<(ObjectId, Field), Datum> {
@@ -275,6 +237,54 @@ struct Edge {
     to: ObjectId,
     entry: Entry,
     by: ChangeId,
+}
+
+/// What one author did to the protos of one object.
+struct Deed {
+    object: ObjectId,
+    changes: Vec<ChangeId>,
+    /// Of the last change.
+    strength: (u8, Time, ChangeId),
+    seen: BTreeSet<ChangeId>,
+    /// What the author saw there in the end.
+    left: Vec<Entry>,
+    is_void: bool,
+}
+
+/// The edges of protos that are wanted and taken in, one after the other, and those that are left out.
+fn taken_in(order: &[Edge], trees: &BTreeMap<ObjectId, Tree>, deeds: &[Deed]) -> (Vec<Edge>, Vec<Edge>) {
+    let (mut taken, mut left_out): (Vec<Edge>, Vec<Edge>) = (Vec::new(), Vec::new());
+    for edge in order {
+        let standing = || deeds.iter().filter(|deed| deed.object == edge.from && !deed.is_void);
+        let mut by = trees[&edge.from].deleted.get(&edge.entry).into_iter().flatten();
+        let is_deleted = by.any(|id| standing().any(|deed| deed.changes.contains(id)));
+        let is_wanted = !is_deleted && standing().any(|deed| deed.left.contains(&edge.entry));
+        match leads(&taken, edge.to, edge.from) {
+            true if is_wanted => left_out.push(*edge),
+            false if is_wanted => taken.push(*edge),
+            _ => {}
+        }
+    }
+    (taken, left_out)
+}
+
+/// Deeds of which all that they left is left out; else, where they left nothing together, the weakest of the last ones.
+fn void(object: ObjectId, deeds: &[Deed], taken: &[Edge], left_out: &[Edge]) -> Vec<usize> {
+    let is_out = |entry: &Entry| left_out.iter().any(|edge| edge.from == object && edge.entry == *entry);
+    let standing = (0..deeds.len()).filter(|at| deeds[*at].object == object && !deeds[*at].is_void);
+    let standing: Vec<usize> = standing.collect();
+    let is_void = |at: &usize| !deeds[*at].left.is_empty() && deeds[*at].left.iter().all(is_out);
+    let void: Vec<usize> = standing.iter().copied().filter(is_void).collect();
+    if !void.is_empty() || taken.iter().any(|edge| edge.from == object) {
+        return void;
+    }
+    let is_seen = |at: usize, by: usize| at != by && deeds[by].seen.contains(&deeds[at].strength.2);
+    let last = standing.iter().copied().filter(|at| !standing.iter().any(|by| is_seen(*at, *by)));
+    let last: Vec<usize> = last.collect();
+    if last.iter().any(|at| deeds[*at].left.is_empty()) {
+        return Vec::new();
+    }
+    last.into_iter().min_by_key(|at| deeds[*at].strength).into_iter().collect()
 }
 
 fn leads(edges: &[Edge], from: ObjectId, to: ObjectId) -> bool {

@@ -1,5 +1,6 @@
 //! Protos that live and dreams set and add at once, merge after merge: they lead in no circle, nobody is left without, and
-//! the ledger knows what the image shows. Nobody takes protos away here without giving others.
+//! the ledger knows what the image shows. Nobody takes an object's last proto away here without giving it
+//! another.
 
 use crate::lab::*;
 use crate::script::{Author, is_acyclic, reaches, set_proto};
@@ -18,16 +19,24 @@ enum Event {
     Compact,
 }
 
-/// One object gets another as a proto, instead of those that it has or beside them.
+/// One object gets another as a proto, or loses one of several: that of the number `to`.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     from: u8,
     to: u8,
-    is_instead: bool,
+    how: How,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum How {
+    Instead,
+    Beside,
+    Less,
 }
 
 fn any_link() -> impl Strategy<Value = Link> {
-    (0..5u8, 0..5u8, any::<bool>()).prop_map(|(from, to, is_instead)| Link { from, to, is_instead })
+    let how = prop_oneof![4 => Just(How::Instead), 4 => Just(How::Beside), 1 => Just(How::Less)];
+    (0..5u8, 0..5u8, how).prop_map(|(from, to, how)| Link { from, to, how })
 }
 
 fn any_event() -> impl Strategy<Value = Event> {
@@ -47,6 +56,8 @@ struct Family {
     objects: Vec<ObjectId>,
     authors: Vec<Author>,
     forked: u64,
+    /// Whether live may make circles, which no dream does.
+    may_circle: bool,
 }
 
 impl Family {
@@ -55,16 +66,20 @@ impl Family {
         let root = lab.object();
         let child = |lab: &mut Lab| lab.create(Creation { protos: vec![root], ..Creation::default() });
         let objects = (0..5).map(|_| child(&mut lab)).collect();
-        Family { lab, objects, authors: Vec::new(), forked: 1 }
+        Family { lab, objects, authors: Vec::new(), forked: 1, may_circle: false }
     }
 
-    /// Nobody makes a circle that it sees.
-    fn linked(&self, link: Link, view: &Image) -> Vec<(ObjectId, Operation)> {
+    /// What it takes to make the link; nothing where it would make a circle that nobody may make.
+    fn linked(&self, link: Link, view: &Image, may_circle: bool) -> Vec<(ObjectId, Operation)> {
         let (from, to) = (self.objects[usize::from(link.from)], self.objects[usize::from(link.to)]);
-        match (reaches(view, to, from), link.is_instead) {
-            (true, _) => Vec::new(),
-            (false, true) => set_proto(view, from, to),
-            (false, false) => vec![(from, add_proto(to))],
+        let count = view.length(from, Line::Protos);
+        let less = || Operation::Delete { line: Line::Protos, index: u64::from(link.to) % count, count: 1 };
+        match link.how {
+            How::Less if count > 1 => vec![(from, less())],
+            How::Less => Vec::new(),
+            _ if !may_circle && reaches(view, to, from) => Vec::new(),
+            How::Instead => set_proto(view, from, to),
+            How::Beside => vec![(from, add_proto(to))],
         }
     }
 
@@ -75,7 +90,7 @@ impl Family {
     fn does(&mut self, event: Event) {
         match event {
             Event::Live(link) => {
-                let operations = self.linked(link, &self.lab.image);
+                let operations = self.linked(link, &self.lab.image, self.may_circle);
                 self.lab.live_all(operations);
             }
             Event::Fork(policy) => {
@@ -90,7 +105,7 @@ impl Family {
             }
             Event::Dream(number, link) => {
                 let Some(at) = self.pick(number) else { return };
-                let operations = self.linked(link, &self.authors[at].view);
+                let operations = self.linked(link, &self.authors[at].view, false);
                 let time = self.lab.next_time();
                 self.authors[at].does_all(operations, time);
             }
@@ -134,6 +149,17 @@ proptest! {
         for event in events {
             family.does(event);
             prop_assert!(is_acyclic(&family.lab.image), "{:?}", event);
+            prop_assert!(family.protos().iter().all(|protos| !protos.is_empty()), "{:?} {:?}", event, family.protos());
+        }
+        prop_assert!(family.is_as_the_ledger_says(), "{:?}", family.protos());
+    }
+
+    /// Live may do as it likes.
+    #[test]
+    fn circles_that_live_makes_stay_as_it_made_them(events in vec(any_event(), 0..40)) {
+        let mut family = Family { may_circle: true, ..Family::new() };
+        for event in events {
+            family.does(event);
             prop_assert!(family.protos().iter().all(|protos| !protos.is_empty()), "{:?} {:?}", event, family.protos());
         }
         prop_assert!(family.is_as_the_ledger_says(), "{:?}", family.protos());
