@@ -32,7 +32,8 @@ pub struct Fit<'f> {
 impl Fit<'_> {
     pub fn check(&self, commit: &NewCommit) -> Result<Outlines, Unfit> {
         let mut after: FxHashMap<ObjectId, Option<Outline>> = FxHashMap::default();
-        after.reserve(commit.changes.len());
+        // Many changes may be to few objects.
+        after.reserve(commit.changes.len().min(64));
         for change in &commit.changes {
             if matches!(change.operation, Operation::Call { .. }) {
                 continue;

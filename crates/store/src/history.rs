@@ -114,7 +114,8 @@ impl Store {
         }
     }
 
-    /// Tells all changes that were made after a commit, in no order that anybody should rely on.
+    /// Tells all changes that were made after a commit, each with the number of its own: commits in any order, the changes of each in theirs.
+    /// Fails if the history does not go back so far: whoever took that for nothing done would be wrong.
     pub fn visit_changes_since(&self, since: u64, mut visit: impl FnMut(u64, &Change)) -> Result<(), StoreError> {
         let newest = self.last_commit();
         let pending: Vec<Arc<Committed>> = {
@@ -131,7 +132,13 @@ impl Store {
             let commit = commit?;
             commit.changes.iter().for_each(|change| visit(commit.number, change));
         }
-        Ok(())
+        match older.next {
+            missing if missing > since => {
+                let what = format!("commit {missing} is missing in its history");
+                Err(StoreError::corrupt(self.shared.image.path(), what))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The commit of this number, if there is one, as the last of some: at most so many, one behind the other.

@@ -11,16 +11,16 @@ pub const ROOM_BYTES: usize = 1 << 20;
 const WIDE_BYTES: usize = 32 << 20;
 /// What a processor has in one piece, if it may.
 const HUGE_BYTES: usize = 2 << 20;
-/// More than this part of a room at once is left to the allocator.
-const PART: usize = 16;
+/// More than one of so many parts of a room at once is left to the allocator.
+const PARTS: usize = 16;
 #[cfg(test)]
-pub const PIECE_BYTES_MOST: usize = ROOM_BYTES / PART;
+pub const PIECE_BYTES_MOST: usize = ROOM_BYTES / PARTS;
 
 pub static ROOM: Room = Room::new(ROOM_BYTES);
 static WIDE: Room = Room::new(WIDE_BYTES);
 
 /// Whether this process takes from rooms at all.
-static IS_COPY: AtomicBool = AtomicBool::new(false);
+static TAKES_FROM_ROOMS: AtomicBool = AtomicBool::new(false);
 
 pub struct Room {
     bytes: usize,
@@ -31,7 +31,7 @@ pub struct Room {
 
 #[inline]
 pub fn has_room() -> bool {
-    IS_COPY.load(Ordering::Relaxed)
+    TAKES_FROM_ROOMS.load(Ordering::Relaxed)
 }
 
 /// Makes room for copies, once. Without it they go on as before.
@@ -43,18 +43,24 @@ pub fn make_room_for_copies() {
 
 /// In a copy: takes what it asks for from its room, if there is one.
 pub fn use_room_of_copy() {
-    IS_COPY.store(ROOM.first.load(Ordering::Acquire) != 0, Ordering::Release);
+    if ROOM.first.load(Ordering::Acquire) != 0 {
+        TAKES_FROM_ROOMS.store(true, Ordering::Release);
+    }
 }
 
 /// In a copy that will ask for megabytes and then end: takes them from where the kernel gives a few huge pages, in place of a fault for each
 /// small one, of which most would be copied first. Where it has none to give, it is as it would be with a small room.
 pub fn use_wide_room() {
+    // A copy of such a copy goes on in the one that it has: pieces of it are about.
+    if WIDE.first.load(Ordering::Acquire) != 0 {
+        return;
+    }
     let Some(place) = new_memory(WIDE_BYTES + HUGE_BYTES) else { return };
     let first = place.next_multiple_of(HUGE_BYTES);
     // SAFETY: it lies in what was just mapped, and nobody has any of it yet.
     unsafe { libc::madvise(first as *mut libc::c_void, WIDE_BYTES, libc::MADV_HUGEPAGE) };
     WIDE.first.store(first, Ordering::Release);
-    IS_COPY.store(true, Ordering::Release);
+    TAKES_FROM_ROOMS.store(true, Ordering::Release);
 }
 
 fn new_memory(bytes: usize) -> Option<usize> {
@@ -123,7 +129,7 @@ impl Room {
     /// Null if there is no room.
     fn take(&self, layout: Layout) -> *mut u8 {
         let first = self.first.load(Ordering::Relaxed);
-        if first == 0 || layout.size() > self.bytes / PART {
+        if first == 0 || layout.size() > self.bytes / PARTS {
             return std::ptr::null_mut();
         }
         let place = |used: usize| (first + used).next_multiple_of(layout.align());
@@ -141,7 +147,7 @@ impl Room {
     /// Makes a piece longer where it is. False unless it is the last one, and there is room.
     pub fn lengthen(&self, piece: *mut u8, bytes: usize, wanted: usize) -> bool {
         let start = piece as usize - self.first.load(Ordering::Relaxed);
-        let is_room = wanted <= self.bytes / PART && start + wanted <= self.bytes;
+        let is_room = wanted <= self.bytes / PARTS && start + wanted <= self.bytes;
         let (end, longer) = (start + bytes, start + wanted);
         is_room && self.used.compare_exchange(end, longer, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
