@@ -16,7 +16,6 @@ impl Ledger {
         if self.open_forks().next().is_none() {
             // What is still here is older than this, and would be wrong after it.
             self.compact();
-            self.order += 1;
             self.admitted.insert(self.live, last.id.seq);
             return Ok(());
         }

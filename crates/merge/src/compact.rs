@@ -55,3 +55,22 @@ impl Ledger {
         self.forks.retain(|actor, fork| fork.is_open || needed.contains(actor));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stamp::Policy;
+    use object::change::{ActorId, Time};
+
+    /// Each fork that was ever opened was remembered for as long as some other one was open.
+    #[test]
+    fn forks_that_said_nothing_are_forgotten() {
+        let mut ledger = Ledger::new(ActorId(1), 7);
+        for actor in 2..100 {
+            ledger.fork(ActorId(actor), Time(actor), Policy::ForkWins).expect("the actor is new");
+            ledger.close(ActorId(actor - 1));
+            ledger.compact();
+            assert_eq!(ledger.forks.len(), 1);
+        }
+    }
+}

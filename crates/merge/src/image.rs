@@ -93,3 +93,55 @@ impl Rest for Image {
         self.get(object).map_or(0, |draft| draft.occurrences(member))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The image of one object with this body, to which the same is done in one order and in the other.
+    fn both_ways(body: Body, operations: [Operation; 2]) -> [BTreeMap<ObjectId, Creation>; 2] {
+        let object = ObjectId::minted(ChangeId::new(ActorId(1), 1));
+        let mut images = [(); 2].map(|()| Image::default());
+        let [one, other] = &operations;
+        for (image, operations) in images.iter_mut().zip([[one, other], [other, one]]) {
+            let creation = Creation { body: body.clone(), ..Creation::default() };
+            image.apply(object, &Operation::Create(Box::new(creation))).expect("it is new");
+            operations.into_iter().for_each(|operation| image.apply(object, operation).expect("it fits"));
+        }
+        images.map(|image| image.objects())
+    }
+
+    /// Else two images that are the same are not known for it.
+    #[test]
+    fn what_has_no_order_of_its_own_is_the_same_in_every_order() {
+        let keys = ["k", "l"].map(Datum::text);
+        let puts = keys.clone().map(|key| Operation::Put { field: Field::Entry(key), value: Datum::Nil });
+        let counts = keys.clone().map(|key| Operation::Count { key, delta: 1 });
+        let members = keys.map(|member| Operation::Add { member, count: 1 });
+        let slots = ["k", "l"].map(|name| Operation::set_slot(name, 1.0));
+        for (body, operations) in [
+            (Body::Map(Vec::new()), puts),
+            (Body::Counters(Vec::new()), counts),
+            (Body::Members(Vec::new()), members),
+            (Body::default(), slots),
+        ] {
+            let [one, other] = both_ways(body, operations);
+            assert_eq!(one, other);
+        }
+    }
+
+    /// An empty text has whatever width it had before. One that is not empty is another text in another width.
+    #[test]
+    fn the_width_of_a_text_counts_unless_it_is_empty() {
+        let texts = |bytes: &[u8]| {
+            [1, 2].map(|width| {
+                let body = Body::Elements(Run::Units { width, bytes: bytes.into() });
+                sorted(Creation { body, ..Creation::default() })
+            })
+        };
+        let [one, other] = texts(b"");
+        assert_eq!(one, other);
+        let [one, other] = texts(b"ab");
+        assert_ne!(one, other);
+    }
+}

@@ -284,6 +284,23 @@ fn an_object_takes_only_what_it_has_room_for() {
         dream.does(object, Operation::Put { field: Field::Flags, value });
         assert_eq!(lab.try_merge(&dream), Err(Refusal::Unfit(id(actor, 1), object)));
     }
+    for value in [Datum::number(3.0), Datum::Absent] {
+        let mut dream = lab.fork(actor + 1, Policy::ForkWins);
+        actor += 1;
+        dream.does(object, Operation::Put { field: Field::Flags, value: value.clone() });
+        lab.merge(&dream);
+        assert_eq!(lab.image.field(object, &Field::Flags), value);
+    }
+}
+
+/// Nothing is put in, but within what is there: that is no lie.
+#[test]
+fn nothing_may_be_put_in_anywhere() {
+    let (mut lab, _, _) = prepared();
+    let list = lab.list(&["a"]);
+    let mut dream = lab.fork(3, Policy::ForkWins);
+    dream.does(list, insert(0, &[])).does(list, insert(1, &[]));
+    assert_eq!(lab.merge(&dream), Outcome::default());
 }
 
 #[test]

@@ -1,9 +1,13 @@
 //! The scenarios of the merge by name, each under every policy: what a user would see.
 
 mod circles;
+mod compaction;
+mod contended;
 mod hostile;
 mod lab;
+mod named;
 mod rest;
+mod rings;
 mod undo;
 
 use lab::*;
