@@ -195,10 +195,9 @@ impl Sequence {
         index.map(|index| (index, element.offset - self.pieces[index].start))
     }
 
-    /// The same for an element or a place of a moved one.
-    pub fn locate_any(&self, element: Element) -> Option<(usize, u64)> {
-        let index = self.pieces.iter().position(|piece| piece.holds(element));
-        index.map(|index| (index, element.offset - self.pieces[index].start))
+    /// The piece that holds an element, or the place of a moved one.
+    pub fn locate_any(&self, element: Element) -> Option<usize> {
+        self.pieces.iter().position(|piece| piece.holds(element))
     }
 
     /// The piece and offset that the view shows at this index.

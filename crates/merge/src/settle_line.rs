@@ -13,7 +13,7 @@ impl Sequence {
         let position = self.positions.get(&element).and_then(|moved| *moved.register.shown());
         let (at, offset) = match position {
             None => (at, offset),
-            Some(change) => self.locate_any(Element { source: Source::Change(change), offset: 0 })?,
+            Some(change) => (self.locate_any(Element { source: Source::Change(change), offset: 0 })?, 0),
         };
         let all = View::all();
         self.shows(at, &all, &self.ruling).then(|| self.index_of(at, &all, &self.ruling) + offset)

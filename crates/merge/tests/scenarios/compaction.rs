@@ -177,3 +177,34 @@ fn objects_of_others_are_out_of_reach_after_compaction_too() {
     dream.does(object, Operation::set_slot("x", later));
     assert_eq!(lab.try_merge(&dream), Err(Refusal::UnknownObject(ChangeId::new(ActorId(2), 1), later)));
 }
+
+/// What tells how much memory the open forks cost, by which all of this is measured.
+#[test]
+fn the_weight_is_that_of_versions_pieces_and_members() {
+    let mut lab = Lab::new();
+    let (object, list) = (lab.object(), lab.list(&["a", "b", "c"]));
+    let bag = lab.create(Creation { body: Body::Members(Vec::new()), ..Creation::default() });
+    lab.fork(2, Policy::ForkWins);
+    assert_eq!((lab.ledger.len(), lab.ledger.weight()), (0, 0));
+    lab.live(object, Operation::set_slot("x", 1.0));
+    lab.live(object, Operation::set_slot("y", 1.0));
+    lab.live(list, insert(1, &["X"]));
+    lab.live(list, set(0, "A"));
+    lab.live(bag, Operation::Add { member: Datum::Nil, count: 3 });
+    assert_eq!(lab.ledger.len(), 4, "two slots, a list and a member");
+    assert_eq!(lab.ledger.weight(), 7, "two slots, three pieces, an item that was set, a member");
+}
+
+/// Every letter was a piece for itself.
+#[test]
+fn a_text_that_was_typed_letter_by_letter_is_one_piece() {
+    let mut lab = Lab::new();
+    let text = lab.create(Creation { body: Body::Elements(Run::bytes(b"")), ..Creation::default() });
+    let mut dream = lab.fork(2, Policy::ForkWins);
+    for index in 0..100 {
+        dream.does(text, Operation::Insert { line: Line::Units, index, run: Run::bytes(&[b'a' + index as u8 % 26]) });
+    }
+    let outcome = lab.merge(&dream);
+    assert_eq!((outcome.effects.len(), lab.ledger.weight()), (1, 1));
+    assert_eq!(lab.image.elements(text, Line::Units, 25, 3), Run::bytes(b"zab"));
+}

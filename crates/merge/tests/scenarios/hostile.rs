@@ -297,9 +297,9 @@ fn an_object_takes_only_what_it_has_room_for() {
 #[test]
 fn nothing_may_be_put_in_anywhere() {
     let (mut lab, _, _) = prepared();
-    let list = lab.list(&["a"]);
+    let list = lab.list(&["a", "b"]);
     let mut dream = lab.fork(3, Policy::ForkWins);
-    dream.does(list, insert(0, &[])).does(list, insert(1, &[]));
+    dream.does(list, insert(0, &[])).does(list, insert(2, &[]));
     assert_eq!(lab.merge(&dream), Outcome::default());
 }
 
