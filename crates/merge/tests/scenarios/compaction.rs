@@ -153,6 +153,21 @@ fn what_does_not_follow_each_other_is_not_one_piece() {
     assert_eq!(joined(&["a", "b", "c", "d", "e"], &[2], &[0, 5], 0), ["YDbdeYE 2"; 2]);
 }
 
+/// What two dreams had put in side by side was taken for something that all had seen, and shifted what a third one did.
+#[test]
+fn what_some_fork_has_not_seen_is_not_joined_to_anything() {
+    let mut lab = Lab::new();
+    let list = lab.list(&["a", "b"]);
+    lab.fork(9, Policy::ForkWins);
+    let mut dreams: Vec<Dream> = (2..5).map(|actor| lab.fork(actor, Policy::ForkWins)).collect();
+    for (dream, (index, item)) in dreams.iter_mut().zip([(1, "X"), (1, "Y"), (2, "Z")]) {
+        dream.does(list, insert(index, &[item]));
+        compact(&mut lab);
+        lab.merge(dream);
+    }
+    assert_eq!(lab.items(list), "aXYbZ");
+}
+
 /// Protos that all forks have seen stayed for as long as one was open.
 #[test]
 fn protos_that_all_forks_saw_are_let_go_of() {

@@ -3,6 +3,7 @@
 mod circles;
 mod compaction;
 mod contended;
+mod deeds;
 mod hostile;
 mod lab;
 mod named;
