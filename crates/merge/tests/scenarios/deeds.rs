@@ -58,3 +58,41 @@ fn a_deed_that_does_not_count_gives_nothing_up() {
     lab.merge(&last);
     assert_eq!((protos(&lab.image, a), left_out(&lab)), (vec![b], vec![(a, c)]));
 }
+
+/// The edges of an author come before those that are weaker than its strongest, for it had seen its own; and still do when somebody comes who saw them all.
+#[test]
+fn who_saw_everything_changes_nothing_of_what_was_decided() {
+    let mut lab = Lab::new();
+    let [p, q, r, s, u, v] = [(); 6].map(|()| lab.object());
+    let (mut one, mut other) = (lab.fork(2, Policy::LastWriterWins), lab.fork(3, Policy::LastWriterWins));
+    let [first, second, third] = [(); 3].map(|()| lab.next_time());
+    one.at(first).does(p, add_proto(q)).at(third).does(r, add_proto(s));
+    other.at(second).does(q, add_proto(p));
+    lab.merge(&one);
+    lab.merge(&other);
+    assert_eq!((protos(&lab.image, p), protos(&lab.image, q)), (vec![q], vec![]));
+    let mut last = lab.fork(4, Policy::ForkWins);
+    last.does(u, add_proto(v));
+    lab.merge(&last);
+    assert_eq!((protos(&lab.image, p), protos(&lab.image, q)), (vec![q], vec![]));
+}
+
+/// Live goes on from what was merged, so that comes before what live has not seen, however weak it is.
+#[test]
+fn what_live_had_seen_comes_before_what_it_had_not() {
+    for goes_on in [false, true] {
+        let mut lab = Lab::new();
+        let [p, q, r, s] = [(); 4].map(|()| lab.object());
+        let (mut weak, mut other) = (lab.fork(2, Policy::LiveWins), lab.fork(3, Policy::LastWriterWins));
+        weak.does(p, add_proto(q));
+        lab.merge(&weak);
+        let time = lab.next_time();
+        other.at(time).does(q, add_proto(p));
+        if goes_on {
+            lab.live(r, add_proto(s));
+        }
+        lab.merge(&other);
+        let expected = if goes_on { (vec![q], vec![]) } else { (vec![], vec![p]) };
+        assert_eq!((protos(&lab.image, p), protos(&lab.image, q)), expected, "{goes_on}");
+    }
+}
