@@ -172,6 +172,7 @@ fn an_actor_that_is_taken_is_refused() {
     let mut fork = |actor: ActorId| ledger.fork(actor, Time(1), Policy::ForkWins);
     assert_eq!(fork(LIVE), Err(Refusal::ActorTaken(LIVE)));
     assert_eq!(fork(ActorId(u64::MAX)), Err(Refusal::ActorTaken(ActorId(u64::MAX))), "that is nobody");
+    assert_eq!(fork(ActorId::MAX), Ok(()), "the last one that there can be");
     assert_eq!(fork(ActorId(2)), Ok(()));
     assert_eq!(fork(ActorId(2)), Err(Refusal::ActorTaken(ActorId(2))));
 }

@@ -67,6 +67,7 @@ fn what_was_written_over_together_stays_so() {
     lab.live(object, set(1.0));
     lab.merge(&dream);
     lab.live(object, set(3.0));
+    lab.ledger.close(dream.actor);
     lab.ledger.compact();
     let conflicts = lab.ledger.conflicts();
     assert!(conflicts.iter().all(|conflict| conflict.status == Status::Superseded), "{conflicts:?}");
@@ -91,6 +92,25 @@ fn what_nobody_sees_any_more_is_let_go_of() {
             assert!(lab.ledger.weight() < 6, "{} after {actor}", lab.ledger.weight());
         }
     }
+}
+
+/// A merge that all forks have seen will not be taken back any more, and what it replaced is not needed for that.
+#[test]
+fn what_a_merge_replaced_that_all_saw_is_let_go_of() {
+    let mut lab = Lab::new();
+    let object = lab.object();
+    lab.fork(9, Policy::ForkWins);
+    lab.live(object, set(1.0));
+    let mut dream = lab.fork(2, Policy::ForkWins);
+    dream.does(object, set(2.0));
+    lab.merge(&dream);
+    lab.fork(3, Policy::ForkWins);
+    lab.live(object, set(3.0));
+    assert_eq!(lab.ledger.weight(), 3);
+    lab.ledger.close(ActorId(9));
+    lab.ledger.close(dream.actor);
+    lab.ledger.compact();
+    assert_eq!(lab.ledger.weight(), 2, "what the open fork sees, and what live wrote over it");
 }
 
 /// Where a place is kept was not looked up again when others before it were dropped.
