@@ -23,7 +23,7 @@ pub(crate) struct Graph<'g, R> {
 }
 
 impl<R: Rest> Graph<'_, R> {
-    /// Whether a way leads from one object to another, over what may be used of what is not at rest.
+    /// Whether these links lead from one object to another, over what may be used of what is not at rest.
     pub fn leads(&self, from: ObjectId, to: ObjectId, may_use: impl Fn(&Stamp) -> bool) -> bool {
         let mut seen = BTreeSet::new();
         let mut pending = vec![from];
@@ -34,16 +34,8 @@ impl<R: Rest> Graph<'_, R> {
             if !seen.insert(object) {
                 continue;
             }
-            let at_rest;
-            let links = match self.links.get(&object) {
-                Some(links) => links,
-                None => {
-                    at_rest = self.at_rest(object);
-                    &at_rest
-                }
-            };
-            let is_way = |link: &&Link| self.is_way(object, link) && link.stamp.as_ref().is_none_or(&may_use);
-            pending.extend(links.iter().filter(is_way).map(|link| link.to));
+            let links = self.links.get(&object).into_iter().flatten();
+            pending.extend(links.filter(|link| link.stamp.as_ref().is_none_or(&may_use)).map(|link| link.to));
         }
         false
     }

@@ -94,3 +94,30 @@ impl Members {
         stamps.into_iter().any(|stamp| stamp.order > order)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use object::change::{ActorId, Time};
+
+    fn stamp(order: u64) -> Stamp {
+        Stamp { id: ChangeId::new(ActorId(1), order), order, time: Time(order), policy: None }
+    }
+
+    /// A bag that is filled and emptied while there is always some fork open would grow for ever.
+    #[test]
+    fn what_all_have_seen_put_in_and_taken_is_forgotten() {
+        let mut members = Members::new(3);
+        members.add(stamp(1), 2);
+        members.remove(stamp(2), 4, &View::all(), None);
+        members.remove(stamp(3), 1, &View::all(), None);
+        members.forget(2);
+        let removals: Vec<usize> = members.additions.iter().map(|addition| addition.removals.len()).collect();
+        assert_eq!((removals, members.count()), (vec![1], 0));
+        assert!(members.is_newer_than(2) && !members.is_newer_than(3));
+        members.add(stamp(4), 2);
+        members.forget(3);
+        assert_eq!((members.additions.len(), members.count()), (1, 2));
+        assert!(members.is_newer_than(3) && !members.is_newer_than(4));
+    }
+}

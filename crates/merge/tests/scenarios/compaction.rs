@@ -153,17 +153,44 @@ fn what_does_not_follow_each_other_is_not_one_piece() {
     assert_eq!(joined(&["a", "b", "c", "d", "e"], &[2], &[0, 5], 0), ["YDbdeYE 2"; 2]);
 }
 
-/// Protos that all forks have seen stayed for as long as one was open.
+/// What two dreams had put in side by side was taken for something that all had seen, and shifted what a third one did.
 #[test]
-fn protos_that_all_forks_saw_are_let_go_of() {
+fn what_some_fork_has_not_seen_is_not_joined_to_anything() {
     let mut lab = Lab::new();
-    let (object, proto) = (lab.object(), lab.object());
+    let list = lab.list(&["a", "b"]);
     lab.fork(9, Policy::ForkWins);
-    lab.live(object, add_proto(proto));
-    lab.fork(2, Policy::ForkWins);
-    assert_eq!(lab.ledger.len(), 1);
-    compact(&mut lab);
-    assert!(lab.ledger.is_empty());
+    let mut dreams: Vec<Dream> = (2..5).map(|actor| lab.fork(actor, Policy::ForkWins)).collect();
+    for (dream, (index, item)) in dreams.iter_mut().zip([(1, "X"), (1, "Y"), (2, "Z")]) {
+        dream.does(list, insert(index, &[item]));
+        compact(&mut lab);
+        lab.merge(dream);
+    }
+    assert_eq!(lab.items(list), "aXYbZ");
+}
+
+/// What all forks have seen stayed for as long as one was open.
+#[test]
+fn what_all_forks_saw_is_let_go_of() {
+    let mut lab = Lab::new();
+    let (proto, list) = (lab.object(), lab.list(&["a"]));
+    let object = lab.create(Creation { protos: vec![proto, proto], ..Creation::default() });
+    let bag = lab.create(Creation { body: Body::Members(Vec::new()), ..Creation::default() });
+    let operations = [
+        (vec![(object, add_proto(proto))], 3),
+        (vec![(object, Operation::set_slot("x", 1.0))], 1),
+        (vec![(bag, Operation::Add { member: Datum::Nil, count: 1 })], 1),
+        (vec![(list, insert(0, &["b"]))], 2),
+        (vec![(list, set(0, "c"))], 2),
+    ];
+    for (operations, weight) in operations {
+        let mut lab = lab.clone();
+        lab.fork(9, Policy::ForkWins);
+        lab.live_all(operations);
+        lab.fork(2, Policy::ForkWins);
+        assert_eq!((lab.ledger.len(), lab.ledger.weight(), lab.ledger.is_empty()), (1, weight, false));
+        compact(&mut lab);
+        assert!(lab.ledger.is_empty());
+    }
 }
 
 /// Who made an object was forgotten, and whoever guessed its id was let in.

@@ -165,6 +165,18 @@ fn an_unknown_or_closed_fork_is_refused() {
     assert_eq!(lab.ledger.fork(LIVE, time, Policy::ForkWins), Err(Refusal::ActorTaken(LIVE)));
 }
 
+/// Whoever goes by the name of another would be taken for it.
+#[test]
+fn an_actor_that_is_taken_is_refused() {
+    let mut ledger = Ledger::new(LIVE, 7);
+    let mut fork = |actor: ActorId| ledger.fork(actor, Time(1), Policy::ForkWins);
+    assert_eq!(fork(LIVE), Err(Refusal::ActorTaken(LIVE)));
+    assert_eq!(fork(ActorId(u64::MAX)), Err(Refusal::ActorTaken(ActorId(u64::MAX))), "that is nobody");
+    assert_eq!(fork(ActorId::MAX), Ok(()), "the last one that there can be");
+    assert_eq!(fork(ActorId(2)), Ok(()));
+    assert_eq!(fork(ActorId(2)), Err(Refusal::ActorTaken(ActorId(2))));
+}
+
 /// A refused journal leaves nothing behind: what comes after finds the ledger as if it had never been.
 #[test]
 fn what_is_refused_leaves_no_trace() {

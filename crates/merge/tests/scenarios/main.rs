@@ -3,12 +3,16 @@
 mod circles;
 mod compaction;
 mod contended;
+mod deeds;
 mod hostile;
 mod lab;
+mod members;
 mod named;
 mod rest;
 mod rings;
 mod undo;
+mod versions;
+mod widths;
 
 use lab::*;
 use merge::*;
