@@ -3,6 +3,7 @@
 use dream::path::written;
 use dream::show::Names;
 use object::change::{Creation, Datum, Field, Line, ObjectId, Run, Text};
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet, VecDeque};
 use store::Store;
 
@@ -24,6 +25,14 @@ pub struct Roots {
 pub struct LiveNames<'s> {
     store: &'s Store,
     ways: Ways,
+    /// The object that was asked about last: a dream may have written to thousands of slots of one.
+    last: RefCell<Option<(ObjectId, Before)>>,
+}
+
+/// What an object was, slots by name.
+struct Before {
+    creation: Creation,
+    slots: HashMap<Text, Datum>,
 }
 
 impl<'s> LiveNames<'s> {
@@ -34,11 +43,24 @@ impl<'s> LiveNames<'s> {
         found.spread(roots.core, "Core", 1);
         found.spread(roots.lobby, "Lobby", DEPTH_MAX);
         found.spread(roots.core, "Core", CORE_DEPTH_MAX);
-        LiveNames { store, ways: found.ways }
+        LiveNames { store, ways: found.ways, last: RefCell::default() }
     }
 
     pub fn into_ways(self) -> Ways {
         self.ways
+    }
+
+    fn look_at<T>(&self, object: ObjectId, look: impl FnOnce(&Before) -> T) -> Option<T> {
+        let mut last = self.last.borrow_mut();
+        match last.as_ref() {
+            Some((known, before)) if *known == object => Some(look(before)),
+            _ => {
+                let creation = self.store.read(object).ok()??;
+                let slots = creation.slots.iter().cloned().collect();
+                let (_, before) = last.insert((object, Before { creation, slots }));
+                Some(look(before))
+            }
+        }
     }
 }
 
@@ -118,12 +140,14 @@ impl Names for LiveNames<'_> {
     }
 
     fn before(&self, object: ObjectId, field: &Field) -> Option<Datum> {
-        Some(self.store.read(object).ok()??.field(field))
+        self.look_at(object, |before| match field {
+            Field::Slot(name) => before.slots.get(name).cloned().unwrap_or_default(),
+            _ => before.creation.field(field),
+        })
     }
 
     fn run_before(&self, object: ObjectId, line: Line) -> Option<Run> {
-        let creation = self.store.read(object).ok()??;
-        let draft = object::change::Draft::from(creation);
+        let draft = object::change::Draft::from(self.look_at(object, |before| before.creation.clone())?);
         Some(draft.elements(line, 0, draft.len(line)))
     }
 }

@@ -4,7 +4,8 @@
 use super::Roots;
 use super::names::slot_of;
 use object::change::{Creation, ObjectId};
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
 use store::Store;
 
 /// In prototypes of Core.
@@ -15,6 +16,8 @@ const PROTOS: &[(&str, &[&str])] = &[
 
 pub struct KnownRecords {
     protos: BTreeSet<ObjectId>,
+    /// What was found out: thousands of changes may be to one large object.
+    asked: RefCell<HashMap<ObjectId, bool>>,
 }
 
 impl KnownRecords {
@@ -26,12 +29,13 @@ impl KnownRecords {
             let holder = slot_of(&core, holder).and_then(read).unwrap_or_default();
             protos.extend(names.iter().filter_map(|name| slot_of(&holder, name)));
         }
-        KnownRecords { protos }
+        KnownRecords { protos, asked: RefCell::default() }
     }
 
     /// Whether the image has this object, and it is one of them.
     pub fn have(&self, store: &Store, object: ObjectId) -> bool {
         let is_one = |record: &Creation| record.protos.iter().any(|proto| self.protos.contains(proto));
-        store.read(object).ok().flatten().as_ref().is_some_and(is_one)
+        let find = || store.read(object).ok().flatten().as_ref().is_some_and(is_one);
+        *self.asked.borrow_mut().entry(object).or_insert_with(find)
     }
 }
