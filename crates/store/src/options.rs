@@ -16,8 +16,7 @@ pub struct Options {
     pub begin_bytes: u64,
     /// or when the oldest has waited so long.
     pub begin_after: Duration,
-    /// Changes that one step of the checkpoint applies, if no single commit has more. The more, the fewer pages and objects are
-    /// written more than once; while readers move on to what it wrote, they wait about a microsecond for four of them.
+    /// Changes that one step of the checkpoint applies, if no single commit has more.
     pub step_changes: usize,
     /// How long a commit waits for room in a full log before it is refused.
     pub full_wait: Duration,
@@ -40,7 +39,7 @@ impl Default for Options {
             begin_changes: 20_000,
             begin_bytes: 4 << 20,
             begin_after: Duration::from_secs(1),
-            step_changes: 16 << 10,
+            step_changes: 4096,
             full_wait: Duration::from_secs(10),
         }
     }
