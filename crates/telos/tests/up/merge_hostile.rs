@@ -158,6 +158,18 @@ fn what_no_rule_is_told_of_is_refused_whatever_the_maxima_are() {
     assert!(ran.code == Some(3) && ran.output.contains("touches more than the 5000 objects"), "{}", ran.output);
 }
 
+/// With each change the store was asked for the whole object again, by who shows what a dream did and by who judges it: all other dreams
+/// waited for more than a minute.
+#[test]
+fn a_flood_into_an_object_that_is_large_already_is_refused_and_others_go_on() {
+    let up = Up::start(&[]);
+    up.send("Shelf := Object clone; 9000 repeat(i, Shelf setSlot(\"slot\" .. i, i)); nil").ok();
+    let ran = tried(&up, "30000 repeat(i, Shelf setSlot(\"slot\" .. i, -1 - i)); nil");
+    assert!(ran.code == Some(3) && ran.output.contains("changes, more than the 20000"), "{}", ran.output);
+    let other = tried(&up, "Shelf label := \"books\"; nil");
+    assert_eq!(other.code, Some(0), "{}", other.output);
+}
+
 /// The rule of protection is one of the image's, and a person may take it away. What is protected stays so.
 #[test]
 fn what_is_protected_is_refused_without_the_rule_too() {
