@@ -133,12 +133,12 @@ impl Run {
             if !companion.act() {
                 self.stop().stop();
             }
-            if status.is_none() {
-                let is_over = listens && self.init_socket.is_some() && self.is_report_over();
-                *status = self.hear();
-                if is_over {
-                    // A zygote that has gone says no more.
-                    listens = false;
+            if listens && status.is_none() {
+                let heard = self.hear();
+                listens = heard == Heard::Nothing;
+                *status = heard.status();
+                // With a zygote the first process does not end by itself, whether that has told of the end or has gone.
+                if !listens && self.init_socket.is_some() {
                     self.init.kill();
                 }
             }
@@ -188,14 +188,6 @@ impl Run {
         Ok(waited.first().is_some_and(|init| !init.revents().is_empty()))
     }
 
-    /// Whether a zygote has said how the run ended, or has gone.
-    fn is_report_over(&self) -> bool {
-        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-        let is_readable =
-            |socket| !matches!(poll(&mut [PollFd::new(socket, PollFlags::IN)], Some(&now)), Ok(0) | Err(_));
-        self.socket.as_ref().is_some_and(is_readable)
-    }
-
     /// Looks whether somebody wants it stopped.
     fn heed_lifeline(&mut self) {
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -237,14 +229,35 @@ impl Run {
         }
     }
 
-    /// How the program ended, if the process inside has said so.
-    fn hear(&self) -> Option<i32> {
+    /// What was said about the end of the program. One look: who looked first whether there is anything to hear, and heard then,
+    /// missed that the end was told in between.
+    fn hear(&self) -> Heard {
+        let Some(socket) = &self.socket else { return Heard::Nothing };
         let mut bytes = [0u8; LENGTH];
-        let (count, _) = rustix::net::recv(self.socket.as_ref()?, &mut bytes, RecvFlags::DONTWAIT).ok()?;
-        match Message::decode(bytes.get(..count)?) {
-            Some(Message::Ended { status }) => Some(status),
-            _ => None,
+        match rustix::net::recv(socket, &mut bytes, RecvFlags::DONTWAIT) {
+            Ok((count, _)) => match Message::decode(&bytes[..count.min(LENGTH)]) {
+                Some(Message::Ended { status }) => Heard::Ended(status),
+                _ if count == 0 => Heard::NoMore,
+                _ => Heard::Nothing,
+            },
+            Err(Errno::AGAIN | Errno::INTR) => Heard::Nothing,
+            Err(_) => Heard::NoMore,
         }
+    }
+}
+
+/// From whoever tells how the program ended: its first process, or a zygote.
+#[derive(Clone, Copy, PartialEq)]
+enum Heard {
+    Nothing,
+    Ended(i32),
+    /// It has gone.
+    NoMore,
+}
+
+impl Heard {
+    fn status(self) -> Option<i32> {
+        if let Heard::Ended(status) = self { Some(status) } else { None }
     }
 }
 
@@ -272,7 +285,7 @@ impl Run {
         let mut status = None;
         let limit = self.attend(&mut status, companion)?;
         let end = self.init.reap()?;
-        let status = status.or_else(|| self.hear());
+        let status = status.or_else(|| self.hear().status());
         let (user, system) = self.meter.times(&end);
         let verdict = self.verdict(limit, status, &end, user + system);
         let usage = Usage {

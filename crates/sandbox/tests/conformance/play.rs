@@ -3,7 +3,6 @@
 
 use crate::ground::{Ground, TOOL};
 use crate::table::{Judged, Program, Row, Seen};
-use sandbox::outcome::Limit;
 use sandbox::{Backend, Order, Outcome, SandboxError, Stdin, Stream, Streams, Strength, Verdict, Wall};
 use std::cell::RefCell;
 use std::fmt;
@@ -155,26 +154,12 @@ fn play_once(stage: &Stage, row: &Row) -> Judged {
     let program = command(row);
     let mut order = stage.order(&program.iter().map(String::as_str).collect::<Vec<_>>());
     (row.prepare)(&stage.ground.borrow(), &mut order);
-    let again = || stage.run(&order, Stdin::Empty).map_err(|error| format!("was not run: {error}"));
-    let mut run = again()?;
-    if is_known_hang(stage, row, &run) {
-        eprintln!("{}: did not end, though it had said {:?}; once more", row.name, run.stdout);
-        run = again()?;
-    }
+    let run = stage.run(&order, Stdin::Empty).map_err(|error| format!("was not run: {error}"))?;
     if run.stdout.contains(&stage.ground.borrow().secret) {
         return Err(format!("the secret was seen: {:?}", run.stdout));
     }
     let is_right_in_dreams = run.says_one(row.in_dreams) && stage.backend.name() == crate::dream::NAME;
     if is_right_in_dreams { Ok(()) } else { judge(&stage.ground.borrow(), row.seen, &run) }
-}
-
-/// Once in some thousand runs a program in a zygote says its answer, and its end is not noticed before its time is up. Why is not known
-/// (SPECIFICATION.md says so); rows are about the answer.
-fn is_known_hang(stage: &Stage, row: &Row, run: &Run) -> bool {
-    let Seen::Says(answers) = row.seen else { return false };
-    stage.backend.name() == crate::zygote::NAME
-        && run.outcome.verdict == Verdict::Limited(Limit::Time)
-        && answers.contains(&run.stdout.trim_end_matches('\n'))
 }
 
 pub fn command(row: &Row) -> Vec<String> {
