@@ -19,7 +19,7 @@ use std::sync::Arc;
 use system::lmdb::Editor;
 
 /// Commits taken out of the pending ones while nobody else can commit.
-const RELEASED_TOGETHER: usize = 64;
+const RELEASED_TOGETHER: usize = 16;
 
 pub struct Checkpoint<'s> {
     pub image: &'s Image,
@@ -113,22 +113,28 @@ impl Checkpoint<'_> {
         Ok(is_new)
     }
 
-    /// Readers move on to the image that has these commits, at the moment when they are pending no more.
+    /// Readers move on to the image that has these commits, at the moment when they are pending no more. Taking them out is what
+    /// takes time, so nobody waits for more of that than a few of them.
     fn release(&self, number: u64, applied: u64) -> Result<(), StoreError> {
         let mut snapshot = self.reader.lock();
         snapshot.renew()?;
-        loop {
-            let mut gone = Vec::with_capacity(RELEASED_TOGETHER);
-            let mut inside = self.journal.lock();
-            while gone.len() < RELEASED_TOGETHER && inside.pending.oldest_number().is_some_and(|each| each <= number) {
-                gone.extend(inside.pending.pop());
-            }
-            if gone.len() < RELEASED_TOGETHER {
-                inside.waiting_since = (inside.pending.len() > 0).then(std::time::Instant::now);
-                self.journal.free(&mut inside, applied);
-                return Ok(());
-            }
+        let mut inside = self.journal.lock();
+        inside.pending.pass(number);
+        inside.waiting_since = (inside.pending.len() > 0).then(std::time::Instant::now);
+        self.journal.free(&mut inside, applied);
+        drop((snapshot, inside));
+        while self.take_out() {
+            self.pace.rest(|| self.is_urgent());
         }
+        Ok(())
+    }
+
+    /// Takes out a few of those that readers have passed; tells whether there may be more. They are dropped where nobody waits.
+    fn take_out(&self) -> bool {
+        let mut gone = Vec::with_capacity(RELEASED_TOGETHER);
+        let mut inside = self.journal.lock();
+        gone.extend(std::iter::from_fn(|| inside.pending.pop()).take(RELEASED_TOGETHER));
+        gone.len() == RELEASED_TOGETHER
     }
 }
 

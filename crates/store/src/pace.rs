@@ -12,6 +12,8 @@ const PIECE_BYTES: u64 = 4 << 20;
 /// What takes less had nothing to send.
 const NOTHING: Duration = Duration::from_micros(100);
 const REST_MOST: Duration = Duration::from_millis(5);
+/// Long enough for who was woken by a lock to get it.
+const REST_SHORT: Duration = Duration::from_micros(50);
 
 pub struct Pace {
     /// The image's.
@@ -39,5 +41,12 @@ impl Pace {
             }
         }
         self.file.flush().map_err(StoreError::file("flush", &self.path))
+    }
+
+    /// Between two short pieces of work that others wait for: who gives a lock back and takes it again at once leaves it to nobody.
+    pub fn rest(&self, is_urgent: impl Fn() -> bool) {
+        if !is_urgent() {
+            std::thread::sleep(REST_SHORT);
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Commits that the image does not hold yet, and which of them touch an object. What is here and the snapshot that readers
-//! use belong together: the checkpoint takes commits out at the moment when readers move on to the image that has them.
+//! use belong together: the checkpoint passes commits at the moment when readers move on to the image that has them. From then
+//! on nobody is told of them; they are taken out later, a few at a time, because that takes a while.
 
 use crate::fit::Outlines;
 use object::change::{Change, ObjectId, Operation, Outline, Time};
@@ -42,6 +43,8 @@ pub type Done = SmallVec<[(Arc<Committed>, usize); 2]>;
 #[derive(Default)]
 pub struct Pending {
     commits: VecDeque<Arc<Committed>>,
+    /// The image has this commit and those before it, some of which may still be here.
+    passed: u64,
     /// Objects to which something is still to be done,
     touched: FxHashMap<ObjectId, Touched>,
     /// and what others are to which nothing is any more: who was changed is often changed again, and asking the image is what
@@ -88,7 +91,8 @@ impl Pending {
 
     /// Whether anything is still to be done to an object.
     pub fn touches(&self, object: ObjectId) -> bool {
-        self.touched.contains_key(&object)
+        let last = self.touched.get(&object).and_then(|touched| touched.places.last());
+        last.is_some_and(|(number, _)| *number > self.passed)
     }
 
     /// What is still to be done to an object, in order.
@@ -99,7 +103,7 @@ impl Pending {
     /// The same, of the commits after one and up to another.
     pub fn of_object_between(&self, object: ObjectId, after: u64, last: u64) -> Done {
         let Some(Touched { places, .. }) = self.touched.get(&object) else { return SmallVec::new() };
-        let first = places.partition_point(|(number, _)| *number <= after);
+        let first = places.partition_point(|(number, _)| *number <= after.max(self.passed));
         let find = |(number, index): &Place| Some((self.get(*number)?.clone(), *index as usize));
         places[first..].iter().take_while(|(number, _)| *number <= last).filter_map(find).collect()
     }
@@ -107,28 +111,39 @@ impl Pending {
     /// Looks for something in what was done to an object up to a commit, the last of it first.
     pub fn find_back<A>(&self, object: ObjectId, commit: u64, find: impl Fn(&Operation) -> Option<A>) -> Sought<A> {
         let Some(Touched { places, .. }) = self.touched.get(&object) else { return Sought::Nowhere };
-        let count = places.partition_point(|(number, _)| *number <= commit);
+        let places = &places[..places.partition_point(|(number, _)| *number <= commit)];
+        let places = &places[places.partition_point(|(number, _)| *number <= self.passed)..];
         let operation = |(number, index): &Place| Some(&self.get(*number)?.changes.get(*index as usize)?.operation);
-        let found = places[..count].iter().rev().take(SOUGHT_MAX).filter_map(operation).find_map(find);
+        let found = places.iter().rev().take(SOUGHT_MAX).filter_map(operation).find_map(find);
         match found {
             Some(found) => Sought::Found(found),
-            None if count > SOUGHT_MAX => Sought::Far,
+            None if places.len() > SOUGHT_MAX => Sought::Far,
             None => Sought::Nowhere,
         }
     }
 
     pub fn get(&self, number: u64) -> Option<&Arc<Committed>> {
-        let first = self.commits.front()?.number;
-        self.commits.get(usize::try_from(number.checked_sub(first)?).ok()?)
+        self.commits.get(self.place_of(number)?)
     }
 
     /// This commit and those before it, at most so many, in order; none if it is not here.
     pub fn last_of(&self, number: u64, most: usize) -> Vec<Arc<Committed>> {
-        let place = |first: &Arc<Committed>| usize::try_from(number.checked_sub(first.number)?).ok();
-        let Some(last) = self.commits.front().and_then(place).filter(|last| *last < self.commits.len()) else {
-            return Vec::new();
-        };
-        self.commits.range((last + 1).saturating_sub(most)..=last).cloned().collect()
+        let Some(last) = self.place_of(number) else { return Vec::new() };
+        let first = (last + 1).saturating_sub(most).max(self.passed_count());
+        self.commits.range(first..=last).cloned().collect()
+    }
+
+    /// Where a commit stands, if it is here and the image does not have it.
+    fn place_of(&self, number: u64) -> Option<usize> {
+        let first = self.commits.front()?.number;
+        let place = usize::try_from(number.checked_sub(first)?).ok()?;
+        (self.passed_count()..self.commits.len()).contains(&place).then_some(place)
+    }
+
+    /// How many are still here that the image has.
+    fn passed_count(&self) -> usize {
+        let first = self.commits.front().map_or(u64::MAX, |commit| commit.number);
+        (self.passed + 1).saturating_sub(first) as usize
     }
 
     /// The oldest commits whose frames end at or before `durable`: at least one if there is any, then no more than so many
@@ -140,11 +155,17 @@ impl Pending {
             changes += commit.changes.len();
             commit.end <= durable && (is_first || changes <= most_changes)
         };
-        self.commits.iter().take_while(fits).cloned().collect()
+        self.commits().take_while(fits).cloned().collect()
     }
 
-    /// Takes out the oldest commit; the caller drops it where nobody waits.
+    /// The image has all commits up to this one, and readers look there.
+    pub fn pass(&mut self, number: u64) {
+        self.passed = number;
+    }
+
+    /// Takes out the oldest commit that was passed; the caller drops it where nobody waits.
     pub fn pop(&mut self) -> Option<Arc<Committed>> {
+        self.commits.front().filter(|commit| commit.number <= self.passed)?;
         let commit = self.commits.pop_front()?;
         for change in &commit.changes {
             let Entry::Occupied(mut touched) = self.touched.entry(change.object) else { continue };
@@ -175,19 +196,20 @@ impl Pending {
     }
 
     pub fn oldest_number(&self) -> Option<u64> {
-        self.commits.front().map(|commit| commit.number)
+        self.commits().next().map(|commit| commit.number)
     }
 
     pub fn commits(&self) -> impl DoubleEndedIterator<Item = &Arc<Committed>> {
-        self.commits.iter()
+        self.commits.range(self.passed_count()..)
     }
 
+    /// Those that were passed and not taken out among them.
     pub fn changes(&self) -> usize {
         self.changes
     }
 
     pub fn len(&self) -> usize {
-        self.commits.len()
+        self.commits.len() - self.passed_count()
     }
 }
 
@@ -222,9 +244,20 @@ mod tests {
         assert_eq!(pending.oldest(100, 3).len(), 1, "no more than asked for");
         assert_eq!(pending.oldest(100, 4).len(), 2);
         assert_eq!(pending.oldest(100, 1).len(), 1, "one commit is never divided");
-        pending.pop();
-        assert_eq!(numbers(&pending, 1), []);
-        assert_eq!(numbers(&pending, 2), [(6, 0)]);
+        assert!(pending.pop().is_none(), "the image does not have it");
+        pending.pass(5);
+        assert_eq!((pending.len(), pending.oldest_number(), pending.touches(object(1))), (1, Some(6), false));
+        assert!(pending.get(5).is_none() && pending.last_of(5, 9).is_empty());
+        assert_eq!(pending.last_of(6, 9).len(), 1);
+        assert_eq!(pending.oldest(100, 4).len(), 1, "what was passed is not applied again");
+        let any = |_: &Operation| Some(());
+        assert!(matches!(pending.find_back(object(1), 6, any), Sought::Nowhere));
+        assert!(matches!(pending.find_back(object(2), 6, any), Sought::Found(())));
+        assert!(matches!(pending.find_back(object(2), 5, any), Sought::Nowhere));
+        assert_eq!((numbers(&pending, 1), numbers(&pending, 2)), (vec![], vec![(6, 0)]));
+        assert_eq!(pending.pop().map(|commit| commit.number), Some(5));
+        assert!(pending.pop().is_none());
+        assert_eq!((numbers(&pending, 1), numbers(&pending, 2)), (vec![], vec![(6, 0)]));
         assert_eq!((pending.changes(), pending.len(), pending.oldest_number()), (1, 1, Some(6)));
     }
 
@@ -233,10 +266,12 @@ mod tests {
         let mut pending = Pending::default();
         let object = ObjectId::minted(ChangeId::new(ActorId(1), 1));
         pending.push(commit(5, &[1]), vec![(object, Outline::from(&Creation::default()))]);
+        pending.pass(5);
         pending.pop();
         assert!(!pending.touches(object) && pending.outline(object).is_some());
         pending.push_unknown(commit(6, &[1]));
         assert!(pending.outline(object).is_none());
+        pending.pass(6);
         pending.pop();
         assert!(pending.outline(object).is_none());
     }
