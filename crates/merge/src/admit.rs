@@ -34,6 +34,8 @@ pub enum Refusal {
     Unfit(ChangeId, ObjectId),
     #[error("object {0} would hold units of {1} and of {2} bytes")]
     Widths(ObjectId, u8, u8),
+    #[error("what {0:?} did to protos leads in circles so entangled that to merge it would take too long")]
+    Knotted(ActorId),
 }
 
 /// A change as the primary knows it: what the journal says, under the author, number and time that count.

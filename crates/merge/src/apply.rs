@@ -166,7 +166,7 @@ impl<'l, R: Rest> Application<'l, R> {
         Ok(())
     }
 
-    fn take_back(&mut self) {
+    pub fn take_back(&mut self) {
         for at in std::mem::take(&mut self.touched.registers) {
             self.ledger.registers.at(at).register.take_back(self.order);
         }

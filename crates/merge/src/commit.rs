@@ -6,6 +6,7 @@ use crate::ledger::Ledger;
 use crate::rest::{Reconciler, Rest};
 use crate::settle::Outcome;
 use crate::stamp::View;
+use crate::steps::Steps;
 use object::change::{ActorId, Change, Time};
 
 impl Ledger {
@@ -52,9 +53,11 @@ impl Ledger {
         let changes = self.new_changes(fork, journal)?;
         let forked = fork.time;
         let terms = ForkTerms { policy: fork.policy, exceptions: fork.exceptions.clone(), is_undo: fork.is_undo };
+        let steps = if fork.is_undo || fork.is_vouched_for { Steps::unbounded() } else { Steps::bounded() };
         let view = fork.view.clone();
         let mut application = Application::new(self, rest, view, Some(terms));
         application.replay(changes, |change| owned(change, actor, forked, receipt))?;
+        application.rule(actor, &steps)?;
         let outcome = application.settle(reconciler);
         self.admitted.insert(actor, last);
         Ok(outcome)

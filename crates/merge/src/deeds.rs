@@ -62,6 +62,11 @@ impl<'l> Deeds<'l> {
         deeds
     }
 
+    /// What it takes to look at every element with the eyes of every author.
+    pub const fn weight(&self) -> usize {
+        self.all.len() * self.sequence.pieces.len()
+    }
+
     fn author(&self, stamp: &Stamp) -> Author {
         (stamp.id.actor, if stamp.id.actor == self.live { stamp.order } else { 0 })
     }

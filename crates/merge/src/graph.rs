@@ -4,6 +4,7 @@ use crate::fresh::Fresh;
 use crate::line::{Element, Source};
 use crate::rest::Rest;
 use crate::stamp::Stamp;
+use crate::steps::Steps;
 use object::change::{Datum, Line, ObjectId, Run};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,6 +21,7 @@ pub(crate) struct Graph<'g, R> {
     pub rest: &'g Fresh<'g, R>,
     /// Of objects whose protos are not at rest, and of others that were looked at.
     pub links: BTreeMap<ObjectId, Vec<Link>>,
+    pub steps: &'g Steps,
 }
 
 impl<R: Rest> Graph<'_, R> {
@@ -34,14 +36,16 @@ impl<R: Rest> Graph<'_, R> {
             if !seen.insert(object) {
                 continue;
             }
-            let links = self.links.get(&object).into_iter().flatten();
-            pending.extend(links.filter(|link| link.stamp.as_ref().is_none_or(&may_use)).map(|link| link.to));
+            let links = self.links.get(&object).map_or(&[][..], Vec::as_slice);
+            self.steps.take(1 + links.len());
+            pending.extend(links.iter().filter(|link| link.stamp.as_ref().is_none_or(&may_use)).map(|link| link.to));
         }
         false
     }
 
     pub fn ways(&self, object: ObjectId) -> Vec<Link> {
         let mut links = self.links.get(&object).cloned().unwrap_or_else(|| self.at_rest(object));
+        self.steps.take(1 + links.len());
         links.retain(|link| self.is_way(object, link));
         links
     }

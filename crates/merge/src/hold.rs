@@ -7,6 +7,7 @@ use crate::graph::{Graph, Link};
 use crate::line::{Ruling, Sequence};
 use crate::rest::Rest;
 use crate::stamp::{Stamp, View};
+use crate::steps::Steps;
 use object::change::{Change, Datum, Line, ObjectId};
 
 impl<R: Rest> Application<'_, R> {
@@ -22,7 +23,7 @@ impl<R: Rest> Application<'_, R> {
             self.ledger.lines.get_mut(&(*object, Line::Protos)).into_iter().for_each(|sequence| sequence.state(stamp));
         }
         self.agree();
-        let rulings = self.ledger.find_rulings(&self.rest);
+        let rulings = self.ledger.find_rulings(&self.rest, &Steps::unbounded());
         let is_otherwise = |(object, sequence): (ObjectId, &Sequence)| {
             sequence.would_change(rulings.get(&object).unwrap_or(&Ruling::NONE))
         };
@@ -37,7 +38,7 @@ impl<R: Rest> Application<'_, R> {
     /// A cycle that is before live's eyes is one that it made, or goes on with.
     fn agree(&mut self) {
         let links = self.ledger.proto_lines().map(|(object, sequence)| (object, sequence.shown_links())).collect();
-        let graph = Graph { rest: &self.rest, links };
+        let graph = Graph { rest: &self.rest, links, steps: &Steps::unbounded() };
         for knot in graph.knots(&graph.links.keys().copied().collect()) {
             for object in &knot {
                 let Some(sequence) = self.ledger.lines.get_mut(&(*object, Line::Protos)) else { continue };

@@ -95,6 +95,12 @@ impl Ledger {
         Ok(())
     }
 
+    /// The fork's journal was merged before and is told again: it is not refused for what it takes, which may be more among
+    /// others than it was then.
+    pub fn vouch_for(&mut self, actor: ActorId) {
+        self.forks.entry(actor).and_modify(|fork| fork.is_vouched_for = true);
+    }
+
     /// Gives one place a policy of its own for this fork, as the fork-point state declares it.
     pub fn except(&mut self, actor: ActorId, place: (ObjectId, Field), policy: Policy) -> Result<(), Refusal> {
         let fork = self.forks.get_mut(&actor).ok_or(Refusal::UnknownFork(actor))?;
@@ -112,7 +118,17 @@ impl Ledger {
             return Err(Refusal::ActorTaken(actor));
         }
         let exceptions = BTreeMap::new();
-        let fork = Fork { actor, time, policy, exceptions, is_undo: false, view, rulings, is_open: true };
+        let fork = Fork {
+            actor,
+            time,
+            policy,
+            exceptions,
+            is_undo: false,
+            is_vouched_for: false,
+            view,
+            rulings,
+            is_open: true,
+        };
         self.forks.insert(actor, fork);
         Ok(())
     }

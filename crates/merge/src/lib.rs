@@ -10,7 +10,7 @@
 //!
 //! - `stamp`, `register`, `registers`: who wrote when and seen by whom; places that hold one value
 //! - `line`, `values`, `integrate`, `coalesce`: elements in an order; `members`: sets and bags; `protos` with `edges` and
-//!   `graph`: no new cycle; `deeds`: nobody left without; `hold`: what live goes by
+//!   `graph`: no new cycle, found in so many `steps`; `deeds`: nobody left without; `hold`: what live goes by
 //! - `ledger`: forks and the whole; `commit`, `admit`, `apply` with `edit`, `settle`: the stages of a merge; `fresh`: what it stands on
 //! - `compact`, `undo` with `contended`; `conflict`: what a merge has to say
 //! - `image`: the least image that all of this can stand on, for tests and measurements
@@ -40,6 +40,7 @@ mod rest;
 mod settle;
 mod settle_line;
 mod stamp;
+mod steps;
 mod undo;
 mod values;
 

@@ -17,6 +17,7 @@ use crate::ledger::Ledger;
 use crate::line::{Element, Ruling, Sequence};
 use crate::rest::Rest;
 use crate::stamp::{Stamp, View};
+use crate::steps::Steps;
 use object::change::{Datum, Line, ObjectId};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,19 +35,20 @@ impl Ledger {
         protos.map(|((object, _), sequence)| (*object, sequence))
     }
 
-    pub(crate) fn find_rulings<R: Rest>(&self, rest: &Fresh<'_, R>) -> Rulings {
+    /// Breaks off when the steps are used up.
+    pub(crate) fn find_rulings<R: Rest>(&self, rest: &Fresh<'_, R>, steps: &Steps) -> Rulings {
         let deeds = |(object, sequence)| (object, Deeds::new(self, object, sequence));
         let mut circles = Circles {
             ledger: self,
             deeds: self.proto_lines().map(deeds).collect(),
-            wanted: Graph { rest, links: BTreeMap::new() },
+            wanted: Graph { rest, links: BTreeMap::new(), steps },
             left_out: BTreeMap::new(),
             knots: BTreeMap::new(),
             order: OnceCell::new(),
         };
         let mut changed: BTreeSet<ObjectId> = circles.deeds.keys().copied().collect();
         changed.iter().for_each(|object| circles.want(*object));
-        while !changed.is_empty() {
+        while !changed.is_empty() && !steps.are_used_up() {
             let looked_at = circles.untie(&changed);
             changed = circles.void(&looked_at);
         }
@@ -127,7 +129,7 @@ impl<R: Rest> Circles<'_, R> {
 
     /// Takes in the edges of a knot, one by one.
     fn take_in(&mut self, knot: &BTreeSet<ObjectId>) {
-        let mut taken = Graph { rest: self.wanted.rest, links: BTreeMap::new() };
+        let mut taken = Graph { links: BTreeMap::new(), ..self.wanted };
         let mut edges: Vec<(usize, ObjectId, Link)> = Vec::new();
         let order = self.order.get_or_init(|| self.ledger.order_of_edges());
         for from in knot {
@@ -140,6 +142,9 @@ impl<R: Rest> Circles<'_, R> {
         }
         edges.sort_unstable_by_key(|(place, ..)| *place);
         for (_, from, link) in edges {
+            if taken.steps.are_used_up() {
+                return;
+            }
             let agreed = self.deeds.get(&from).and_then(|deeds| deeds.sequence.agreed.get(&link.element));
             let is_agreed = |order: &u64| taken.leads(link.to, from, |other| other.order <= *order);
             if !taken.leads(link.to, from, |_| true) || agreed.is_some_and(is_agreed) {
@@ -158,6 +163,7 @@ impl<R: Rest> Circles<'_, R> {
             let is_bare = self.taken(*object).next().is_none();
             let Some(deeds) = self.deeds.get_mut(object) else { continue };
             let left_out = self.left_out.get(object);
+            self.wanted.steps.take(deeds.weight());
             let is_out = left_out.is_some_and(|left_out| deeds.void_those_left_out(left_out));
             if is_out || (is_bare && deeds.void_weakest()) {
                 self.want(*object);

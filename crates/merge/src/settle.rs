@@ -1,10 +1,12 @@
 //! The end of a commit or merge: what each place that was touched shows now, and how that differs from the image.
 
+use crate::admit::Refusal;
 use crate::apply::Application;
 use crate::conflict::{Conflict, Place, Position, Violation, differ, push_conflicts};
 use crate::register::{Register, Version};
 use crate::registers::Entry;
 use crate::rest::{Reconciler, Rest};
+use crate::steps::Steps;
 use object::change::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -47,11 +49,28 @@ impl<R: Rest> Application<'_, R> {
         outcome
     }
 
+    fn has_other_protos(&self) -> bool {
+        self.touched.lines.keys().any(|(_, line)| *line == Line::Protos)
+    }
+
+    /// Finds out what becomes of protos, before anything is settled; takes all back if that takes too long.
+    pub fn rule(&mut self, actor: ActorId, steps: &Steps) -> Result<(), Refusal> {
+        if self.has_other_protos() {
+            self.rulings = Some(self.ledger.find_rulings(&self.rest, steps));
+        }
+        if steps.are_used_up() {
+            self.take_back();
+            return Err(Refusal::Knotted(actor));
+        }
+        Ok(())
+    }
+
     pub fn settle_lines(&mut self, outcome: &mut Outcome) {
         let mut touched: BTreeSet<(ObjectId, Line)> = self.touched.lines.keys().copied().collect();
         let mut rulings = BTreeMap::new();
-        if touched.iter().any(|(_, line)| *line == Line::Protos) {
-            rulings = self.rulings.take().unwrap_or_else(|| self.ledger.find_rulings(&self.rest));
+        if self.has_other_protos() {
+            let find = || self.ledger.find_rulings(&self.rest, &Steps::unbounded());
+            rulings = self.rulings.take().unwrap_or_else(find);
             self.ledger.rulings = Arc::new(rulings.clone());
             let protos = self.ledger.lines.keys().filter(|(_, line)| *line == Line::Protos);
             touched.extend(protos);

@@ -38,6 +38,8 @@ pub struct Fork {
     pub exceptions: BTreeMap<(ObjectId, Field), Policy>,
     /// May name any change as replaced: the primary's own undo.
     pub is_undo: bool,
+    /// Was merged before and is told again.
+    pub is_vouched_for: bool,
     pub(crate) view: View,
     /// What had become of protos when it was forked.
     pub(crate) rulings: Arc<Rulings>,

@@ -38,6 +38,7 @@ struct Opening<'o> {
     commit: u64,
     time: Time,
     policy: Policy,
+    is_merged: bool,
     parents: &'o [(ActorId, u64)],
     exceptions: &'o [((ObjectId, Field), Policy)],
 }
@@ -91,6 +92,7 @@ impl Teller<'_, '_> {
             commit: *fork_commit,
             time: *forked,
             policy: *policy,
+            is_merged: false,
             parents,
             exceptions,
         });
@@ -127,13 +129,17 @@ impl Teller<'_, '_> {
 impl<'o> Opening<'o> {
     fn of_note(note: &'o Note) -> Opening<'o> {
         let Note { actor, fork_commit, forked, policy, parents, exceptions, .. } = note;
-        Opening { actor: *actor, commit: *fork_commit, time: *forked, policy: *policy, parents, exceptions }
+        let is_merged = true;
+        Opening { actor: *actor, commit: *fork_commit, time: *forked, policy: *policy, is_merged, parents, exceptions }
     }
 
     fn open(&self, ledger: &mut Ledger) -> Result<(), Refusal> {
         match self.parents.last() {
             None => ledger.fork(self.actor, self.time, self.policy)?,
             Some((parent, seq)) => ledger.fork_inside(*parent, *seq, self.actor, self.time, self.policy)?,
+        }
+        if self.is_merged {
+            ledger.vouch_for(self.actor);
         }
         self.exceptions.iter().try_for_each(|(place, policy)| ledger.except(self.actor, place.clone(), *policy))
     }

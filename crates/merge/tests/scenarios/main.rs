@@ -5,6 +5,7 @@ mod compaction;
 mod contended;
 mod deeds;
 mod hostile;
+mod knots;
 mod lab;
 mod members;
 mod named;
